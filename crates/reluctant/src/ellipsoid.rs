@@ -1,0 +1,242 @@
+//! Ridge regression with its confidence set: the one implementation that every linear policy shares.
+//!
+//! With features φ, rewards y and a prior precision A₀ (λI for plain ridge),
+//!
+//! > A = A₀ + Σ φφᵀ,  b = Σ φy,  ŵ = A⁻¹b,
+//!
+//! and with probability 1 − δ the true weights lie in {w : ‖w − ŵ‖_A ≤ β} where
+//!
+//! > β = σ·√(log det A − log det A₀ + 2·log(1/δ)) + √λ·S
+//!
+//! (Abbasi-Yadkori, Pál and Szepesvári 2011, Theorem 2). So φ·ŵ ± β·√(φᵀA⁻¹φ) is an interval for the mean reward.
+//!
+//! A⁻¹ is kept by the Sherman–Morrison formula, for a round then costs O(D²), and computed anew from A every few hundred
+//! updates, so that rounding cannot build up.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::linalg::{Cholesky, axpy, dot, symmetric_times};
+
+/// Recompute the inverse from the Gram matrix after this many updates.
+const REFRESH: u32 = 512;
+
+/// What the radius of the confidence set depends on besides the data.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Confidence {
+    /// The ridge penalty λ.
+    pub lambda: f64,
+    /// The noise is σ-subgaussian.
+    pub sigma: f64,
+    /// The set misses the truth with at most this probability.
+    pub delta: f64,
+    /// The bound S on the norm of the true weights.
+    pub norm_bound: f64,
+}
+
+impl Confidence {
+    /// β for a given log det A − log det A₀.
+    pub fn radius(&self, log_det_ratio: f64) -> f64 {
+        // The sum can only be negative where log det is not counted as in the theorem; the radius is then its second term.
+        let information = (log_det_ratio - 2.0 * libm::log(self.delta)).max(0.0);
+        self.sigma * information.sqrt() + self.lambda.sqrt() * self.norm_bound
+    }
+}
+
+/// Ridge regression with a Gaussian prior, updated one observation at a time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct Ellipsoid {
+    dim: usize,
+    /// A, whole.
+    precision: Vec<f64>,
+    /// A⁻¹, whole.
+    covariance: Vec<f64>,
+    /// b = Σ φy.
+    moment: Vec<f64>,
+    /// ŵ = A⁻¹b.
+    weights: Vec<f64>,
+    log_det_prior: f64,
+    log_det_ratio: f64,
+    updates: u64,
+    since_refresh: u32,
+}
+
+impl Ellipsoid {
+    /// Plain ridge regression: A₀ = λI.
+    pub fn ridge(dim: usize, lambda: f64) -> Self {
+        let diagonal = |value| {
+            let mut matrix = vec![0.0; dim * dim];
+            (0..dim).for_each(|i| matrix[i * dim + i] = value);
+            matrix
+        };
+        Self::with_prior(dim, diagonal(lambda), diagonal(1.0 / lambda), dim as f64 * libm::log(lambda))
+    }
+
+    /// Ridge regression with prior precision A₀, given with its inverse and log-determinant, which callers know in closed form.
+    pub fn with_prior(dim: usize, precision: Vec<f64>, covariance: Vec<f64>, log_det: f64) -> Self {
+        debug_assert!(precision.len() == dim * dim && covariance.len() == dim * dim);
+        Ellipsoid {
+            dim,
+            precision,
+            covariance,
+            moment: vec![0.0; dim],
+            weights: vec![0.0; dim],
+            log_det_prior: log_det,
+            log_det_ratio: 0.0,
+            updates: 0,
+            since_refresh: 0,
+        }
+    }
+
+    /// The dimension D of the features.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// How many observations were absorbed.
+    pub fn updates(&self) -> u64 {
+        self.updates
+    }
+
+    /// ŵ, the ridge estimate.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// A, whole, row after row.
+    pub fn precision(&self) -> &[f64] {
+        &self.precision
+    }
+
+    /// A⁻¹, whole, row after row.
+    pub fn covariance(&self) -> &[f64] {
+        &self.covariance
+    }
+
+    /// log det A − log det A₀.
+    pub fn log_det_ratio(&self) -> f64 {
+        self.log_det_ratio
+    }
+
+    /// ŵ·φ.
+    pub fn mean(&self, phi: &[f64]) -> f64 {
+        dot(&self.weights, phi)
+    }
+
+    /// φᵀA⁻¹φ, the squared width.
+    pub fn squared_width(&self, phi: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for (row, &x) in self.covariance.chunks_exact(self.dim).zip(phi) {
+            if x != 0.0 {
+                sum += x * dot(row, phi);
+            }
+        }
+        // Positive in exact arithmetic.
+        sum.max(0.0)
+    }
+
+    /// Absorbs the observation (φ, y). Finite numbers of the right dimension are the caller's promise.
+    pub fn update(&mut self, phi: &[f64], y: f64) {
+        debug_assert_eq!(phi.len(), self.dim);
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || self.update_unrefreshed(phi, y),
+        );
+        self.updates += 1;
+        self.since_refresh += 1;
+        if self.since_refresh >= REFRESH {
+            self.refresh();
+        }
+    }
+
+    #[inline(always)]
+    fn update_unrefreshed(&mut self, phi: &[f64], y: f64) {
+        // `moment` doubles as scratch nowhere: the gain needs its own place, and small ones live on the stack.
+        let mut stack = [0.0; 64];
+        let mut heap = Vec::new();
+        let gain: &mut [f64] = if self.dim <= stack.len() {
+            &mut stack[..self.dim]
+        } else {
+            heap.resize(self.dim, 0.0);
+            &mut heap
+        };
+        symmetric_times(&self.covariance, phi, gain);
+        let squared_width = dot(phi, gain).max(0.0);
+        let shrink = 1.0 / (1.0 + squared_width);
+        let surprise = y - dot(&self.weights, phi);
+        axpy(surprise * shrink, gain, &mut self.weights);
+        for (row, &g) in self.covariance.chunks_exact_mut(self.dim).zip(gain.iter()) {
+            axpy(-g * shrink, gain, row);
+        }
+        for (row, &x) in self.precision.chunks_exact_mut(self.dim).zip(phi) {
+            if x != 0.0 {
+                axpy(x, phi, row);
+            }
+        }
+        axpy(y, phi, &mut self.moment);
+        self.log_det_ratio += libm::log1p(squared_width);
+    }
+
+    /// Recomputes A⁻¹, ŵ and the log-determinant from A and b.
+    pub fn refresh(&mut self) {
+        self.since_refresh = 0;
+        let mut work = self.precision.clone();
+        // If rounding has made A indefinite, the running inverse is the better one: keep it.
+        if let Some(factor) = Cholesky::new(&mut work, self.dim) {
+            self.covariance = factor.inverse();
+            self.weights.copy_from_slice(&self.moment);
+            factor.solve(&mut self.weights);
+            self.log_det_ratio = factor.log_det() - self.log_det_prior;
+        }
+    }
+}
+
+/// What was saved, before its shape is checked.
+#[derive(Deserialize)]
+struct Unchecked {
+    dim: usize,
+    precision: Vec<f64>,
+    covariance: Vec<f64>,
+    moment: Vec<f64>,
+    weights: Vec<f64>,
+    log_det_prior: f64,
+    log_det_ratio: f64,
+    updates: u64,
+    since_refresh: u32,
+}
+
+impl TryFrom<Unchecked> for Ellipsoid {
+    type Error = Error;
+
+    fn try_from(saved: Unchecked) -> Result<Self> {
+        let Unchecked {
+            dim,
+            precision,
+            covariance,
+            moment,
+            weights,
+            log_det_prior,
+            log_det_ratio,
+            updates,
+            since_refresh,
+        } = saved;
+        let square = dim.checked_mul(dim);
+        let fits = [&precision, &covariance].iter().all(|m| Some(m.len()) == square)
+            && [&moment, &weights].iter().all(|v| v.len() == dim);
+        if !fits {
+            return Err(Error::Snapshot { reason: format!("its ellipsoid does not have dimension {dim}") });
+        }
+        Ok(Ellipsoid {
+            dim,
+            precision,
+            covariance,
+            moment,
+            weights,
+            log_det_prior,
+            log_det_ratio,
+            updates,
+            since_refresh,
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! Everything that can go wrong, as facts with fields.
+//!
+//! Each message is one sentence that says what is wrong, where, and what is allowed. The lab and the command line add the
+//! file, the line and the field.
+
+use std::borrow::Cow;
+
+/// The core's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter or an input lies outside of what is allowed.
+    #[error("{name} = {value} is out of range: {allowed}")]
+    OutOfRange {
+        /// The parameter.
+        name: Cow<'static, str>,
+        /// What was given.
+        value: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// A parameter has the wrong type.
+    #[error("{name} must be {expected}, not {found}")]
+    WrongType {
+        /// The parameter.
+        name: String,
+        /// What is expected.
+        expected: String,
+        /// What was given.
+        found: String,
+    },
+    /// A parameter without a default is missing.
+    #[error("{name} is missing: {expected}")]
+    Missing {
+        /// The parameter.
+        name: String,
+        /// What it should be.
+        expected: String,
+    },
+    /// A name that is in no registry or table.
+    #[error("unknown {kind} '{name}'{}", suggestion(nearest, known))]
+    Unknown {
+        /// What kind of thing was named.
+        kind: String,
+        /// The name that was given.
+        name: String,
+        /// The nearest known name, if one is near.
+        nearest: Option<String>,
+        /// All known names.
+        known: Vec<String>,
+    },
+    /// Two things whose dimensions must agree do not.
+    #[error("{what} has dimension {found}, but dimension {expected} is needed")]
+    Dimension {
+        /// Which vector or matrix.
+        what: &'static str,
+        /// The dimension that is needed.
+        expected: usize,
+        /// The dimension that was given.
+        found: usize,
+    },
+    /// A number that is NaN, infinite, or too large to square safely.
+    #[error("{what} is {value}: every number must be finite and at most {} in size", crate::arms::LIMIT)]
+    NotFinite {
+        /// Which number.
+        what: Cow<'static, str>,
+        /// Its value.
+        value: f64,
+    },
+    /// No arm was offered.
+    #[error("no arms: a round must offer at least one arm")]
+    NoArms,
+    /// The numbers given do not divide into rows.
+    #[error("the arms are ragged: {len} numbers do not divide into rows of dimension {dim}")]
+    RaggedArms {
+        /// Length of a row.
+        dim: usize,
+        /// How many numbers were given.
+        len: usize,
+    },
+    /// A policy that only chooses among finitely many arms was given the sphere.
+    #[error("{policy} needs a finite set of arms; it cannot choose from the whole sphere")]
+    NeedsFiniteArms {
+        /// The policy.
+        policy: &'static str,
+    },
+    /// Too little data for what was asked.
+    #[error("{what} needs at least {needed} samples, but there are {found}")]
+    TooFewSamples {
+        /// What was asked.
+        what: &'static str,
+        /// How many it needs.
+        needed: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A saved policy that cannot be restored.
+    #[error("this saved policy cannot be restored: {reason}")]
+    Snapshot {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// Shorthand for [`Error::OutOfRange`].
+    pub fn out_of_range(name: impl Into<Cow<'static, str>>, value: impl ToString, allowed: impl ToString) -> Self {
+        Error::OutOfRange { name: name.into(), value: value.to_string(), allowed: allowed.to_string() }
+    }
+
+    /// An [`Error::Unknown`] that suggests the nearest known name.
+    pub fn unknown<'a>(kind: impl Into<String>, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
+        let nearest = known
+            .iter()
+            .map(|candidate| (strsim::damerau_levenshtein(candidate, name), candidate))
+            .filter(|(distance, candidate)| *distance <= 1 + candidate.len().min(name.len()) / 3)
+            .min()
+            .map(|(_, candidate)| candidate.clone());
+        Error::Unknown { kind: kind.into(), name: name.to_owned(), nearest, known }
+    }
+}
+
+fn suggestion(nearest: &Option<String>, known: &[String]) -> String {
+    match nearest {
+        Some(nearest) => format!("; did you mean '{nearest}'?"),
+        None if known.is_empty() => "; there are none".to_owned(),
+        None => format!("; known are {}", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_miss_is_suggested_and_a_far_one_lists_all() {
+        let near = Error::unknown("policy", "ofu-rleu", ["oful", "ofu-relu", "uniform"]);
+        assert_eq!(near.to_string(), "unknown policy 'ofu-rleu'; did you mean 'ofu-relu'?");
+        let far = Error::unknown("policy", "zzz", ["oful", "uniform"]);
+        assert_eq!(far.to_string(), "unknown policy 'zzz'; known are oful, uniform");
+    }
+}

@@ -1,0 +1,1 @@
+//! The empirical-risk minimiser (to come).

@@ -1,0 +1,198 @@
+//! Small dense linear algebra: symmetric matrices of a few to a few hundred rows, stored whole, row after row.
+//!
+//! Every loop runs over contiguous rows and gives each output element its operations in a fixed order, without fused
+//! multiply-add, so vectorised or not the bits are the same on every machine. ARCHITECTURE.md says how this compares with
+//! a general library.
+
+/// Σ aᵢbᵢ.
+#[inline(always)]
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// ‖a‖.
+#[inline(always)]
+pub fn norm(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
+}
+
+/// y ← y + m·x.
+#[inline(always)]
+pub fn axpy(m: f64, x: &[f64], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += m * x;
+    }
+}
+
+/// y ← A·x for a symmetric A, as a sum of its rows.
+#[inline(always)]
+pub fn symmetric_times(a: &[f64], x: &[f64], y: &mut [f64]) {
+    y.fill(0.0);
+    for (row, &m) in a.chunks_exact(x.len().max(1)).zip(x) {
+        if m != 0.0 {
+            axpy(m, row, y);
+        }
+    }
+}
+
+/// Scales `a` to unit length; false if it is too short to have a direction.
+pub fn normalise(a: &mut [f64]) -> bool {
+    let length = norm(a);
+    if !(length > 1e-150 && length.is_finite()) {
+        return false;
+    }
+    a.iter_mut().for_each(|x| *x /= length);
+    true
+}
+
+/// The factor U with A = UᵀU of a positive definite matrix.
+///
+/// The upper triangle of `matrix` is replaced by U; what is below the diagonal is left alone and never read.
+#[derive(Debug)]
+pub struct Cholesky<'a> {
+    factor: &'a [f64],
+    dim: usize,
+}
+
+impl<'a> Cholesky<'a> {
+    /// Factors `matrix` (dim × dim) in place; `None` if it is not positive definite to working precision.
+    pub fn new(matrix: &'a mut [f64], dim: usize) -> Option<Self> {
+        let good = pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || factor_upper(matrix, dim),
+        );
+        good.then_some(Cholesky { factor: matrix, dim })
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        &self.factor[i * self.dim..(i + 1) * self.dim]
+    }
+
+    /// log det A.
+    pub fn log_det(&self) -> f64 {
+        (0..self.dim).map(|i| 2.0 * libm::log(self.row(i)[i])).sum()
+    }
+
+    /// b ← A⁻¹b.
+    pub fn solve(&self, b: &mut [f64]) {
+        self.solve_transposed(b);
+        for i in (0..self.dim).rev() {
+            let row = self.row(i);
+            b[i] = (b[i] - dot(&row[i + 1..], &b[i + 1..])) / row[i];
+        }
+    }
+
+    /// b ← U⁻ᵀb, so that ‖b‖² becomes bᵀA⁻¹b.
+    pub fn solve_transposed(&self, b: &mut [f64]) {
+        for i in 0..self.dim {
+            let row = self.row(i);
+            let (head, tail) = b.split_at_mut(i + 1);
+            head[i] /= row[i];
+            axpy(-head[i], &row[i + 1..], tail);
+        }
+    }
+
+    /// A⁻¹, whole and exactly symmetric.
+    pub fn inverse(&self) -> Vec<f64> {
+        let n = self.dim;
+        // Row i of `root` is U⁻ᵀeᵢ, which vanishes before i; A⁻¹ = U⁻¹U⁻ᵀ has the entries rootᵢ·rootⱼ.
+        let mut root = vec![0.0; n * n];
+        for i in 0..n {
+            root[i * n + i] = 1.0;
+            self.solve_transposed(&mut root[i * n..(i + 1) * n]);
+        }
+        let mut inverse = vec![0.0; n * n];
+        for i in 0..n {
+            for j in i..n {
+                let value = dot(&root[i * n + j..(i + 1) * n], &root[j * n + j..(j + 1) * n]);
+                inverse[i * n + j] = value;
+                inverse[j * n + i] = value;
+            }
+        }
+        inverse
+    }
+}
+
+#[inline(always)]
+fn factor_upper(a: &mut [f64], n: usize) -> bool {
+    for k in 0..n {
+        let (head, tail) = a.split_at_mut((k + 1) * n);
+        let row = &mut head[k * n..];
+        let pivot = row[k];
+        // A NaN fails this comparison too.
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return false;
+        }
+        let scale = 1.0 / pivot.sqrt();
+        row[k..].iter_mut().for_each(|x| *x *= scale);
+        for i in k + 1..n {
+            let target = &mut tail[(i - k - 1) * n..(i - k) * n];
+            axpy(-row[i], &row[i..], &mut target[i..]);
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A random positive definite matrix: B·Bᵀ + I.
+    fn positive_definite() -> impl Strategy<Value = (usize, Vec<f64>)> {
+        (1usize..12).prop_flat_map(|n| (Just(n), prop::collection::vec(-2.0..2.0f64, n * n))).prop_map(|(n, b)| {
+            let mut a = vec![0.0; n * n];
+            for i in 0..n {
+                for j in 0..n {
+                    a[i * n + j] = dot(&b[i * n..][..n], &b[j * n..][..n]) + if i == j { 1.0 } else { 0.0 };
+                }
+            }
+            (n, a)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn inverse_and_solve_undo_the_matrix((n, a) in positive_definite()) {
+            let mut work = a.clone();
+            let factor = Cholesky::new(&mut work, n).unwrap();
+            let inverse = factor.inverse();
+            for i in 0..n {
+                let mut column: Vec<f64> = (0..n).map(|r| a[r * n + i]).collect();
+                factor.solve(&mut column);
+                for j in 0..n {
+                    let identity = if i == j { 1.0 } else { 0.0 };
+                    prop_assert!((column[j] - identity).abs() < 1e-9);
+                    let product = dot(&a[i * n..][..n], &inverse[j * n..][..n]);
+                    prop_assert!((product - identity).abs() < 1e-9);
+                }
+            }
+        }
+
+        #[test]
+        fn log_det_agrees_with_elimination((n, a) in positive_definite()) {
+            let mut work = a.clone();
+            let log_det = Cholesky::new(&mut work, n).unwrap().log_det();
+            // Gaussian elimination without square roots.
+            let mut m = a;
+            let mut expected = 0.0;
+            for k in 0..n {
+                expected += m[k * n + k].ln();
+                for i in k + 1..n {
+                    let f = m[i * n + k] / m[k * n + k];
+                    for j in k..n {
+                        m[i * n + j] -= f * m[k * n + j];
+                    }
+                }
+            }
+            prop_assert!((log_det - expected).abs() < 1e-9 * (1.0 + expected.abs()));
+        }
+    }
+
+    #[test]
+    fn what_is_not_positive_definite_is_refused() {
+        assert!(Cholesky::new(&mut [0.0], 1).is_none());
+        assert!(Cholesky::new(&mut [f64::NAN], 1).is_none());
+        assert!(Cholesky::new(&mut [1.0, 2.0, 2.0, 1.0], 2).is_none());
+    }
+}
