@@ -113,6 +113,19 @@ impl ReluNet {
         Ok(self)
     }
 
+    /// The unit network that is active where this one is: every neuron scaled to unit length and, since a zero neuron is active
+    /// everywhere and so has no direction, the first unit vector in its place. The second layer becomes ones.
+    pub fn directions(mut self) -> Self {
+        for row in self.theta.chunks_exact_mut(self.dim) {
+            if !normalise(row) {
+                row.fill(0.0);
+                row[0] = 1.0;
+            }
+        }
+        self.signs.fill(1.0);
+        self
+    }
+
     /// f_Θ(x).
     pub fn value(&self, x: &[f64]) -> f64 {
         self.iter().zip(&self.signs).map(|(theta, sign)| sign * dot(theta, x).max(0.0)).sum()

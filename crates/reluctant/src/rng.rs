@@ -59,6 +59,11 @@ impl Key {
         Key { round, ..self }
     }
 
+    /// The same key `by` rounds later.
+    pub const fn later(self, by: u64) -> Self {
+        Key { round: self.round.wrapping_add(by), ..self }
+    }
+
     /// The same key for another purpose.
     pub const fn purpose(self, purpose: Purpose) -> Self {
         Key { purpose, ..self }

@@ -1,0 +1,43 @@
+//! Arms drawn uniformly from the unit sphere, anew every round or once for all.
+
+use crate::arms::{Arms, Rows};
+use crate::error::Result;
+use crate::params::{Initial, Kind, Param, Params};
+use crate::rng::{Key, Purpose, unit_vector};
+
+pub(super) const DIM: Param =
+    Param::new("dim", Initial::Count(2), Kind::Count { min: 2, max: 1000 }, "dimension d of an action");
+pub(super) const ARMS: Param =
+    Param::new("arms", Initial::Count(1000), Kind::Count { min: 1, max: 10_000_000 }, "arms on offer in a round");
+pub(super) const FRESH: Param =
+    Param::new("fresh", Initial::Flag(true), Kind::Flag, "whether arms are drawn anew every round, or once for all");
+
+#[derive(Debug, Clone)]
+pub(super) struct SphereArms {
+    dim: usize,
+    count: usize,
+    fresh: bool,
+    key: Key,
+}
+
+impl SphereArms {
+    pub(super) fn read(params: &Params, key: Key) -> Result<Self> {
+        Ok(SphereArms {
+            dim: params.size("dim")?,
+            count: params.size("arms")?,
+            fresh: params.flag("fresh")?,
+            key: key.purpose(Purpose::Arms),
+        })
+    }
+
+    pub(super) fn dim(&self) -> usize {
+        self.dim
+    }
+
+    pub(super) fn draw<'a>(&self, round: u64, buffer: &'a mut Vec<f64>) -> Arms<'a> {
+        let mut stream = self.key.round(if self.fresh { round } else { 0 }).stream();
+        buffer.resize(self.count * self.dim, 0.0);
+        buffer.chunks_exact_mut(self.dim).for_each(|row| unit_vector(&mut stream, row));
+        Arms::Finite(Rows::trusted(self.dim, buffer))
+    }
+}

@@ -1,0 +1,409 @@
+//! Parameters as data: a table of [`Param`]s drives parsing, range checks, help, documentation and tests.
+//!
+//! A user gives [`Settings`] (names and values, unchecked). [`Params::resolve`] checks them against a table: unknown names,
+//! wrong types and values out of range become one clear error; what is not given takes its default.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// The value of a parameter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// true or false.
+    Flag(bool),
+    /// A whole number.
+    Count(u64),
+    /// A real number.
+    Real(f64),
+    /// One of a few words.
+    Word(String),
+}
+
+impl Value {
+    fn type_name(&self) -> String {
+        match self {
+            Value::Flag(value) => format!("the truth value {value}"),
+            Value::Count(value) => format!("the whole number {value}"),
+            Value::Real(value) => format!("the number {value}"),
+            Value::Word(value) => format!("the text '{value}'"),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Flag(value) => value.fmt(f),
+            Value::Count(value) => value.fmt(f),
+            // Short for people: 0.0001 as 1e-4, 0.1 as 0.1.
+            Value::Real(value) if *value != 0.0 && !(1e-3..1e6).contains(&value.abs()) => write!(f, "{value:e}"),
+            Value::Real(value) => value.fmt(f),
+            Value::Word(value) => value.fmt(f),
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Value::Flag(value)
+    }
+}
+impl From<u64> for Value {
+    fn from(value: u64) -> Self {
+        Value::Count(value)
+    }
+}
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Value::Real(value)
+    }
+}
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Value::Word(value.to_owned())
+    }
+}
+
+/// What a user gives: names and values, not yet checked.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Settings(BTreeMap<String, Value>);
+
+impl Settings {
+    /// Nothing given: every parameter at its default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same settings with one more; a later value replaces an earlier one.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    /// Sets `name` to `value`.
+    pub fn set(&mut self, name: &str, value: impl Into<Value>) {
+        self.0.insert(name.to_owned(), value.into());
+    }
+
+    /// The value given for `name`.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    /// Names and values in alphabetical order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+}
+
+impl<const N: usize> From<[(&str, Value); N]> for Settings {
+    fn from(pairs: [(&str, Value); N]) -> Self {
+        Settings(pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+}
+
+/// Which values a parameter may take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// A real number between `min` and `max`; `above` excludes `min` itself and `below` excludes `max`.
+    Real {
+        /// The least value.
+        min: f64,
+        /// The greatest value.
+        max: f64,
+        /// Whether `min` itself is excluded.
+        above: bool,
+        /// Whether `max` itself is excluded.
+        below: bool,
+    },
+    /// A whole number from `min` to `max`.
+    Count {
+        /// The least value.
+        min: u64,
+        /// The greatest value.
+        max: u64,
+    },
+    /// true or false.
+    Flag,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+impl Kind {
+    /// A positive number.
+    pub const POSITIVE: Kind = Kind::Real { min: 0.0, max: f64::MAX, above: true, below: false };
+    /// A number that is not negative.
+    pub const NOT_NEGATIVE: Kind = Kind::Real { min: 0.0, max: f64::MAX, above: false, below: false };
+    /// A probability, 0 and 1 excluded.
+    pub const PROBABILITY: Kind = Kind::Real { min: 0.0, max: 1.0, above: true, below: true };
+
+    /// What is allowed, in words.
+    pub fn allowed(&self) -> String {
+        match *self {
+            Kind::Real { min, max, above, below } => {
+                let low = format!("{} {min}", if above { "greater than" } else { "at least" });
+                let high = format!("{} {max}", if below { "less than" } else { "at most" });
+                if max == f64::MAX { format!("a number {low}") } else { format!("a number {low} and {high}") }
+            }
+            Kind::Count { min, max: u64::MAX } => format!("a whole number, at least {min}"),
+            Kind::Count { min, max } => format!("a whole number from {min} to {max}"),
+            Kind::Flag => "true or false".to_owned(),
+            Kind::Word(words) => format!("one of {}", words.join(", ")),
+        }
+    }
+
+    fn check(&self, name: &str, value: &Value) -> Result<Value> {
+        let wrong_type =
+            || Error::WrongType { name: name.to_owned(), expected: self.allowed(), found: value.type_name() };
+        let out_of_range = || Error::out_of_range(name.to_owned(), value, self.allowed());
+        match (*self, value) {
+            (Kind::Real { min, max, above, below }, Value::Real(_) | Value::Count(_)) => {
+                let x = match value {
+                    Value::Count(n) => *n as f64,
+                    Value::Real(x) => *x,
+                    _ => return Err(wrong_type()),
+                };
+                let low = if above { x > min } else { x >= min };
+                let high = if below { x < max } else { x <= max };
+                if low && high { Ok(Value::Real(x)) } else { Err(out_of_range()) }
+            }
+            (Kind::Count { min, max }, Value::Count(n)) => {
+                if (min..=max).contains(n) {
+                    Ok(Value::Count(*n))
+                } else {
+                    Err(out_of_range())
+                }
+            }
+            // -3 or 2.5 where a count is needed is a matter of range; a huge float such as 1e6 is a whole number.
+            (Kind::Count { .. }, Value::Real(x)) if x.fract() == 0.0 && (0.0..=1e15).contains(x) => {
+                self.check(name, &Value::Count(*x as u64))
+            }
+            (Kind::Count { .. }, Value::Real(_)) => Err(out_of_range()),
+            (Kind::Flag, Value::Flag(_)) => Ok(value.clone()),
+            (Kind::Word(words), Value::Word(word)) => {
+                if words.contains(&word.as_str()) {
+                    Ok(value.clone())
+                } else {
+                    Err(out_of_range())
+                }
+            }
+            _ => Err(wrong_type()),
+        }
+    }
+}
+
+/// What a parameter is when it is not given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Initial {
+    /// This real number.
+    Real(f64),
+    /// This whole number.
+    Count(u64),
+    /// This truth value.
+    Flag(bool),
+    /// This word.
+    Word(&'static str),
+    /// Computed; the text says how.
+    Auto(&'static str),
+    /// It must be given.
+    Required,
+}
+
+impl Initial {
+    fn value(&self) -> Option<Value> {
+        match *self {
+            Initial::Real(x) => Some(Value::Real(x)),
+            Initial::Count(n) => Some(Value::Count(n)),
+            Initial::Flag(b) => Some(Value::Flag(b)),
+            Initial::Word(w) => Some(Value::Word(w.to_owned())),
+            Initial::Auto(_) | Initial::Required => None,
+        }
+    }
+}
+
+impl fmt::Display for Initial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Initial::Auto(how) => f.write_str(how),
+            Initial::Required => f.write_str("required"),
+            given => given.value().map_or(Ok(()), |value| value.fmt(f)),
+        }
+    }
+}
+
+/// One row of a parameter table.
+#[derive(Debug, Clone, Copy)]
+pub struct Param {
+    /// Its name in TOML, on the command line and in Python.
+    pub name: &'static str,
+    /// Its default.
+    pub initial: Initial,
+    /// Which values it may take.
+    pub kind: Kind,
+    /// What it is, in one line.
+    pub doc: &'static str,
+    /// Whether an experiment takes it from the environment unless it is given (the number of neurons, the noise).
+    pub told: bool,
+}
+
+impl Param {
+    /// A row of the table.
+    pub const fn new(name: &'static str, initial: Initial, kind: Kind, doc: &'static str) -> Self {
+        Param { name, initial, kind, doc, told: false }
+    }
+
+    /// The same row, for a fact that an experiment takes from the environment unless it is given.
+    pub const fn told(self) -> Self {
+        Param { told: true, ..self }
+    }
+}
+
+/// Checked parameters.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Params(BTreeMap<String, Value>);
+
+impl Params {
+    /// Checks `given` against `table`. `owner` is named in errors, as in "unknown parameter of oful 'lamda'".
+    pub fn resolve(owner: &str, table: &[Param], given: &Settings) -> Result<Self> {
+        for (name, _) in given.iter() {
+            if !table.iter().any(|param| param.name == name) {
+                let known = table.iter().map(|param| param.name);
+                return Err(Error::unknown(format!("parameter of {owner}"), name, known));
+            }
+        }
+        let mut values = BTreeMap::new();
+        for param in table {
+            let value = match (given.get(param.name), param.initial) {
+                (Some(value), _) => Some(param.kind.check(param.name, value)?),
+                (None, Initial::Required) => {
+                    return Err(Error::Missing {
+                        name: format!("{} of {owner}", param.name),
+                        expected: format!("{} ({})", param.kind.allowed(), param.doc),
+                    });
+                }
+                (None, initial) => initial.value(),
+            };
+            if let Some(value) = value {
+                values.insert(param.name.to_owned(), value);
+            }
+        }
+        Ok(Params(values))
+    }
+
+    /// The value of a parameter that is given or has a default; `None` if it is computed.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    fn expect<T>(&self, name: &str, what: &str, read: impl Fn(&Value) -> Option<T>) -> Result<T> {
+        self.get(name)
+            .and_then(read)
+            .ok_or_else(|| Error::Missing { name: name.to_owned(), expected: format!("the table must hold {what}") })
+    }
+
+    /// The real parameter `name`.
+    pub fn real(&self, name: &str) -> Result<f64> {
+        self.expect(name, "a number", |value| match value {
+            Value::Real(x) => Some(*x),
+            _ => None,
+        })
+    }
+
+    /// The real parameter `name`, or `computed` where it was not given.
+    pub fn real_or(&self, name: &str, computed: f64) -> Result<f64> {
+        if self.get(name).is_some() { self.real(name) } else { Ok(computed) }
+    }
+
+    /// The whole-number parameter `name`.
+    pub fn count(&self, name: &str) -> Result<u64> {
+        self.expect(name, "a whole number", |value| match value {
+            Value::Count(n) => Some(*n),
+            _ => None,
+        })
+    }
+
+    /// The whole-number parameter `name` as a size in memory.
+    pub fn size(&self, name: &str) -> Result<usize> {
+        Ok(self.count(name)? as usize)
+    }
+
+    /// The truth value `name`.
+    pub fn flag(&self, name: &str) -> Result<bool> {
+        self.expect(name, "true or false", |value| match value {
+            Value::Flag(b) => Some(*b),
+            _ => None,
+        })
+    }
+
+    /// The truth value `name`, or `computed` where it was not given.
+    pub fn flag_or(&self, name: &str, computed: bool) -> Result<bool> {
+        if self.get(name).is_some() { self.flag(name) } else { Ok(computed) }
+    }
+
+    /// The word `name`.
+    pub fn word(&self, name: &str) -> Result<&str> {
+        match self.get(name) {
+            Some(Value::Word(word)) => Ok(word),
+            _ => Err(Error::Missing { name: name.to_owned(), expected: "the table must hold a word".to_owned() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[Param] = &[
+        Param::new("lambda", Initial::Real(0.01), Kind::POSITIVE, "penalty"),
+        Param::new("neurons", Initial::Required, Kind::Count { min: 1, max: 64 }, "k"),
+        Param::new("features", Initial::Word("raw"), Kind::Word(&["raw", "constant"]), "features"),
+        Param::new("delta", Initial::Auto("1/T"), Kind::PROBABILITY, "confidence"),
+        Param::new("loud", Initial::Flag(false), Kind::Flag, "say more"),
+    ];
+
+    fn said(given: Settings) -> String {
+        Params::resolve("toy", TABLE, &given).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn defaults_fill_in_and_whole_numbers_are_numbers() {
+        let given = Settings::new().with("neurons", 3u64).with("lambda", 2u64);
+        let params = Params::resolve("toy", TABLE, &given).unwrap();
+        assert_eq!(params.real("lambda"), Ok(2.0));
+        assert_eq!(params.size("neurons"), Ok(3));
+        assert_eq!(params.word("features"), Ok("raw"));
+        assert_eq!(params.real_or("delta", 0.5), Ok(0.5));
+        assert_eq!(params.flag("loud"), Ok(false));
+    }
+
+    #[test]
+    fn each_mistake_has_its_sentence() {
+        let good = || Settings::new().with("neurons", 3u64);
+        assert_eq!(said(good().with("lamda", 1.0)), "unknown parameter of toy 'lamda'; did you mean 'lambda'?");
+        assert_eq!(said(good().with("lambda", 0.0)), "lambda = 0 is out of range: a number greater than 0");
+        assert_eq!(said(good().with("lambda", f64::NAN)), "lambda = NaN is out of range: a number greater than 0");
+        assert_eq!(
+            said(Settings::new().with("neurons", 0u64)),
+            "neurons = 0 is out of range: a whole number from 1 to 64"
+        );
+        assert_eq!(said(Settings::new()), "neurons of toy is missing: a whole number from 1 to 64 (k)");
+        assert_eq!(said(good().with("features", "cubic")), "features = cubic is out of range: one of raw, constant");
+        assert_eq!(said(good().with("loud", 1u64)), "loud must be true or false, not the whole number 1");
+        assert_eq!(
+            said(good().with("delta", 1.0)),
+            "delta = 1 is out of range: a number greater than 0 and less than 1"
+        );
+        assert_eq!(
+            said(Settings::new().with("neurons", 2.5)),
+            "neurons = 2.5 is out of range: a whole number from 1 to 64"
+        );
+    }
+}

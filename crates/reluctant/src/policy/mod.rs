@@ -1,0 +1,300 @@
+//! Policies: what chooses and learns.
+//!
+//! [`Policy`] is the contract, [`REGISTRY`] the list of all policies. One policy a file: its table of parameters, its state,
+//! its documentation, its citation. The command line, TOML files, the conformance suite and the documentation's tables all
+//! read the registry, so a new policy is one file and one line here.
+
+mod neural_ucb;
+mod ofu_relu;
+mod ofu_relu_plus;
+mod oful;
+mod uniform;
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::arms::{Arms, Choice, Rows, Score, argmax};
+use crate::error::{Error, Result};
+use crate::params::{Param, Params, Settings, Value};
+use crate::relu::ReluNet;
+use crate::rng::{Key, Purpose, index};
+
+pub use neural_ucb::NeuralUcb;
+pub use ofu_relu::OfuRelu;
+pub use ofu_relu_plus::OfuReluPlus;
+pub use oful::Oful;
+pub use uniform::Uniform;
+
+/// Every policy there is.
+pub const REGISTRY: &[Entry] = &[uniform::ENTRY, oful::ENTRY, ofu_relu::ENTRY, ofu_relu_plus::ENTRY, neural_ucb::ENTRY];
+
+/// Chooses and learns.
+///
+/// The contract, which [`crate::conformance`] checks:
+/// - `select` never learns: it may be called any number of times, or not at all, without changing what comes after. It is a
+///   function of the policy's state, the arms and the key alone.
+/// - `update` accepts any past choice, late or out of order, and refuses a number that is not finite without changing
+///   anything.
+/// - A policy restored from its [`Snapshot`] goes on to the bit.
+pub trait Policy: fmt::Debug + Send + Sync {
+    /// Its name in the registry.
+    fn name(&self) -> &'static str;
+
+    /// The dimension d of an action.
+    fn dim(&self) -> usize;
+
+    /// Chooses an action. `key` names the randomness of this round; `scratch` is memory to work in, kept by the caller so
+    /// that rounds do not allocate.
+    fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>>;
+
+    /// Learns that `action` was rewarded with `reward`.
+    fn update(&mut self, action: &[f64], reward: f64) -> Result<()>;
+
+    /// What the policy predicts for every arm, into `scratch.scores`.
+    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()>;
+
+    /// Whether the next choice is exploration by design rather than by optimism.
+    fn exploring(&self) -> bool {
+        false
+    }
+
+    /// The whole state, to be saved and restored.
+    fn snapshot(&self) -> Result<Snapshot>;
+}
+
+/// Memory that `select` works in. Its content between calls means nothing.
+#[derive(Debug, Default, Clone)]
+pub struct Scratch {
+    /// One score an arm.
+    pub scores: Vec<Score>,
+    /// Numbers.
+    pub numbers: Vec<f64>,
+    /// Patterns or other words.
+    pub words: Vec<u64>,
+    /// Small indices.
+    pub slots: Vec<u32>,
+}
+
+/// A row of the registry.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// The policy's name.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub citation: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// Whether it also chooses from the whole sphere.
+    pub sphere: bool,
+    /// Configurations on which the conformance suite runs it.
+    pub samples: &'static [Sample],
+    /// Makes one from checked parameters.
+    pub build: fn(dim: usize, params: &Params, key: Key) -> Result<Box<dyn Policy>>,
+    /// Restores one from the state of a snapshot.
+    pub restore: fn(state: serde_json::Value) -> Result<Box<dyn Policy>>,
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A configuration on which the conformance suite runs a policy.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    /// Its name in the list of tests.
+    pub name: &'static str,
+    /// The environment that suits it.
+    pub world: &'static str,
+    /// The settings that differ from the defaults.
+    pub settings: &'static [(&'static str, Literal)],
+}
+
+/// A [`Value`] that can stand in a constant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Literal {
+    /// A real number.
+    Real(f64),
+    /// A whole number.
+    Count(u64),
+    /// A truth value.
+    Flag(bool),
+    /// A word.
+    Word(&'static str),
+}
+
+impl Sample {
+    /// The settings as a user would give them.
+    pub fn settings(&self) -> Settings {
+        let mut settings = Settings::new();
+        for (name, literal) in self.settings {
+            match *literal {
+                Literal::Real(x) => settings.set(name, x),
+                Literal::Count(n) => settings.set(name, n),
+                Literal::Flag(b) => settings.set(name, b),
+                Literal::Word(w) => settings.set(name, w),
+            }
+        }
+        settings
+    }
+}
+
+/// The registry's row for `name`, or an error that suggests the nearest name.
+pub fn find(name: &str) -> Result<&'static Entry> {
+    let known = || REGISTRY.iter().map(|entry| entry.name);
+    REGISTRY.iter().find(|entry| entry.name == name).ok_or_else(|| Error::unknown("policy", name, known()))
+}
+
+/// Makes the policy `name` for actions of dimension `dim`.
+///
+/// ```
+/// use reluctant::{Key, Settings, policy};
+/// let settings = Settings::new().with("neurons", 3u64).with("explore", 20u64);
+/// let policy = policy::build("ofu-relu", 2, &settings, Key::new(1))?;
+/// assert_eq!(policy.dim(), 2);
+/// # Ok::<(), reluctant::Error>(())
+/// ```
+pub fn build(name: &str, dim: usize, settings: &Settings, key: Key) -> Result<Box<dyn Policy>> {
+    let entry = find(name)?;
+    let params = Params::resolve(name, entry.params, settings)?;
+    (entry.build)(dim, &params, key)
+}
+
+/// The saved state of a policy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The format of this file; see [`Snapshot::FORMAT`].
+    pub format: u32,
+    /// The policy's name.
+    pub policy: String,
+    /// The state itself.
+    pub state: serde_json::Value,
+}
+
+impl Snapshot {
+    /// The format this version writes and reads.
+    pub const FORMAT: u32 = 1;
+
+    /// The snapshot of a policy's state.
+    pub fn of(policy: &'static str, state: &impl Serialize) -> Result<Self> {
+        let state = serde_json::to_value(state).map_err(|cause| Error::Snapshot { reason: cause.to_string() })?;
+        Ok(Snapshot { format: Self::FORMAT, policy: policy.to_owned(), state })
+    }
+
+    /// The policy, exactly as it was.
+    pub fn restore(self) -> Result<Box<dyn Policy>> {
+        if self.format != Self::FORMAT {
+            let reason = format!("it has format {}, and this version reads format {}", self.format, Self::FORMAT);
+            return Err(Error::Snapshot { reason });
+        }
+        (find(&self.policy)?.restore)(self.state)
+    }
+
+    /// As text that [`Snapshot::parse`] reads back to the bit.
+    pub fn to_json(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(|cause| Error::Snapshot { reason: cause.to_string() })
+    }
+
+    /// Reads what [`Snapshot::to_json`] wrote.
+    pub fn parse(text: &str) -> Result<Self> {
+        serde_json::from_str(text).map_err(|cause| Error::Snapshot { reason: cause.to_string() })
+    }
+}
+
+/// Reads a policy's state out of a snapshot; `consistent` tells whether its parts fit together.
+fn read_state<P: DeserializeOwned>(state: serde_json::Value, consistent: fn(&P) -> bool) -> Result<P> {
+    let policy: P = serde_json::from_value(state).map_err(|cause| Error::Snapshot { reason: cause.to_string() })?;
+    if consistent(&policy) {
+        Ok(policy)
+    } else {
+        Err(Error::Snapshot { reason: "its parts do not have the dimensions it states".to_owned() })
+    }
+}
+
+/// The optimistic choice: scores every arm and takes the greatest mean plus width.
+fn select_optimistic<'a>(policy: &dyn Policy, rows: Rows<'a>, scratch: &mut Scratch) -> Result<Choice<'a>> {
+    policy.score(rows, scratch)?;
+    let best = argmax(scratch.scores.iter().map(Score::upper)).unwrap_or(0);
+    Ok(Choice::row(rows, best, scratch.scores[best], 1.0))
+}
+
+/// The optimistic choice among the arms in X(Θ̃, margin); among all arms if none lies there.
+fn select_in_region<'a>(
+    policy: &dyn Policy,
+    rows: Rows<'a>,
+    network: &ReluNet,
+    margin: f64,
+    scratch: &mut Scratch,
+) -> Result<Choice<'a>> {
+    if margin <= 0.0 {
+        return select_optimistic(policy, rows, scratch);
+    }
+    policy.score(rows, scratch)?;
+    let scores = &scratch.scores;
+    let inside = |i: usize| if network.in_region(rows.get(i), margin) { scores[i].upper() } else { f64::NEG_INFINITY };
+    let mut best = argmax((0..rows.len()).map(inside)).unwrap_or(0);
+    if !network.in_region(rows.get(best), margin) {
+        best = argmax(scores.iter().map(Score::upper)).unwrap_or(0);
+    }
+    Ok(Choice::row(rows, best, scores[best], 1.0))
+}
+
+/// A row drawn uniformly.
+fn select_uniform(rows: Rows<'_>, key: Key) -> Choice<'_> {
+    let chosen = index(&mut key.purpose(Purpose::Choice).stream(), rows.len());
+    Choice::row(rows, chosen, Score::default(), 1.0 / rows.len() as f64)
+}
+
+/// The parameters that every confidence radius needs.
+mod confidence {
+    use super::{Param, Params, Result};
+    use crate::ellipsoid::Confidence;
+    use crate::params::{Initial, Kind};
+
+    pub(super) const LAMBDA: Param = Param::new("lambda", Initial::Real(0.01), Kind::POSITIVE, "ridge penalty λ");
+    pub(super) const DELTA: Param =
+        Param::new("delta", Initial::Real(0.01), Kind::PROBABILITY, "the confidence set fails with this probability δ");
+    pub(super) const SIGMA: Param =
+        Param::new("sigma", Initial::Real(0.1), Kind::NOT_NEGATIVE, "the noise is σ-subgaussian").told();
+
+    pub(super) const LOG_DET: Param = Param::new(
+        "log_det",
+        Initial::Auto("ratio (paper), twice (authors)"),
+        Kind::Word(&["ratio", "twice"]),
+        "ratio: the radius holds log det V − D·log λ; twice: D·log λ is subtracted again",
+    );
+
+    /// What `log_det` adds to the log-determinant ratio of D features in the radius.
+    pub(super) fn log_det_offset(params: &Params, authors: bool, features: usize, lambda: f64) -> Result<f64> {
+        let twice = params.word("log_det").map_or(authors, |word| word == "twice");
+        Ok(if twice { -(features as f64) * libm::log(lambda) } else { 0.0 })
+    }
+
+    /// Reads them, with `norm_bound` for S where it is not given.
+    pub(super) fn read(params: &Params, norm_bound: f64) -> Result<Confidence> {
+        Ok(Confidence {
+            lambda: params.real("lambda")?,
+            sigma: params.real("sigma")?,
+            delta: params.real("delta")?,
+            norm_bound: params.real_or("norm_bound", norm_bound)?,
+        })
+    }
+}
+
+/// Fills in what an experiment's environment tells (number of neurons, noise) where the table marks a parameter as told and the
+/// user gave no value.
+pub fn tell(entry: &Entry, settings: &Settings, facts: &[(&str, Value)]) -> Settings {
+    let mut told = settings.clone();
+    for (name, value) in facts {
+        let wanted = entry.params.iter().any(|param| param.told && param.name == *name);
+        if wanted && settings.get(name).is_none() {
+            told.set(name, value.clone());
+        }
+    }
+    told
+}

@@ -1,0 +1,305 @@
+//! `neural-ucb`: optimism on the gradients of a trained network, the paper's other baselines.
+//!
+//! A network f(x; θ) is trained on all rewards so far; the arm of greatest f(x) + width(x) is chosen, where the width is the norm of
+//! the gradient g(x) = ∂f/∂θ under the gradients of past choices. Three presets, as in the paper:
+//!
+//! | preset | network | hidden units |
+//! | --- | --- | --- |
+//! | `F` | two layers | 20 |
+//! | `T` | one layer, the truth's own structure: Σᵢ max(0, θᵢ·x) | k |
+//! | `TW` | one layer | 2k |
+//!
+//! and two updates:
+//!
+//! | | `zhou` (the algorithm as published) | `authors` (what the paper's authors run) |
+//! | --- | --- | --- |
+//! | network F | √m·w·max(0, Wx̃) with x̃ = (x, x)/√2 | w·max(0, Wx) + c |
+//! | start | symmetric, so that f(·; θ₀) = 0 | uniform in ±1/√(inputs) |
+//! | score | f + γ·√(gᵀZ⁻¹g/m), Z = λI + Σ ggᵀ/m | f + √(λν·gᵀU⁻¹g), U = λI + Σ ggᵀ |
+//! | training | from θ₀, `steps` steps on Σ(f−y)²/2 + mλ‖θ−θ₀‖²/2 | on from the last θ: single samples in random order, rate 0.01, weight decay λ, until 1,000 steps or a pass with mean loss ≤ 0.001 |
+//!
+//! Under `zhou`, T and TW have no second layer to be symmetric in and no √m: they start from random unit neurons.
+//! The matrix is the full one or its diagonal (`matrix`). The history is kept, because each round trains on all of it.
+
+mod network;
+mod train;
+
+use serde::{Deserialize, Serialize};
+
+use self::network::{Network, Shape};
+use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, read_state, select_optimistic};
+use crate::arms::{Arms, Choice, Rows, Score, check_observation};
+use crate::ellipsoid::Ellipsoid;
+use crate::error::{Error, Result};
+use crate::params::{Initial, Kind, Param, Params};
+use crate::rng::{Key, Purpose};
+
+/// Hidden units of preset F.
+const F_WIDTH: usize = 20;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "neural-ucb",
+    summary: "optimism on the gradients of a trained network",
+    citation: "Zhou, Li and Gu (2020), Neural contextual bandits with UCB-based exploration",
+    params: &[
+        Param::new(
+            "preset",
+            Initial::Word("F"),
+            Kind::Word(&["F", "T", "TW"]),
+            "F: two layers; T: one layer of k units, the true structure; TW: one layer of 2k",
+        ),
+        Param::new(
+            "neurons",
+            Initial::Auto("needed by T and TW"),
+            Kind::Count { min: 1, max: 10_000 },
+            "neurons k of the true network",
+        )
+        .told(),
+        Param::new(
+            "width",
+            Initial::Auto("20 (F), k (T), 2k (TW)"),
+            Kind::Count { min: 1, max: 10_000 },
+            "hidden units m; even for F under zhou",
+        ),
+        Param::new(
+            "update",
+            Initial::Word("authors"),
+            Kind::Word(&["authors", "zhou"]),
+            "how the network starts, learns and is scored",
+        ),
+        Param::new(
+            "matrix",
+            Initial::Word("diagonal"),
+            Kind::Word(&["diagonal", "full"]),
+            "matrix of gradients behind the width",
+        ),
+        Param::new("lambda", Initial::Real(0.01), Kind::POSITIVE, "penalty λ: start of the matrix, and weight decay"),
+        Param::new("nu", Initial::Real(0.1), Kind::NOT_NEGATIVE, "exploration ν of the authors' score"),
+        Param::new("gamma", Initial::Real(0.1), Kind::NOT_NEGATIVE, "exploration γ of the score in zhou"),
+        Param::new(
+            "steps",
+            Initial::Auto("1,000 (authors), 20 (zhou)"),
+            Kind::Count { min: 1, max: 1_000_000 },
+            "at most so many training steps a round: single samples (authors), full gradients (zhou)",
+        ),
+        Param::new("rate", Initial::Auto("0.01 (authors), 1/(mλ + 2mn) (zhou)"), Kind::POSITIVE, "learning rate"),
+    ],
+    sphere: false,
+    samples: &[
+        Sample { name: "F", world: "relu-sphere", settings: &[] },
+        Sample {
+            name: "T",
+            world: "relu-sphere",
+            settings: &[("preset", Literal::Word("T")), ("neurons", Literal::Count(3))],
+        },
+        Sample {
+            name: "TW-full",
+            world: "relu-sphere",
+            settings: &[
+                ("preset", Literal::Word("TW")),
+                ("neurons", Literal::Count(3)),
+                ("matrix", Literal::Word("full")),
+            ],
+        },
+        Sample { name: "F-zhou", world: "relu-sphere", settings: &[("update", Literal::Word("zhou"))] },
+        Sample {
+            name: "T-zhou-full",
+            world: "relu-sphere",
+            settings: &[
+                ("preset", Literal::Word("T")),
+                ("neurons", Literal::Count(3)),
+                ("update", Literal::Word("zhou")),
+                ("matrix", Literal::Word("full")),
+            ],
+        },
+    ],
+    build: |dim, params, key| Ok(Box::new(NeuralUcb::new(dim, params, key)?)),
+    restore: |state| Ok(Box::new(read_state(state, NeuralUcb::is_consistent)?)),
+};
+
+/// Optimism on the gradients of a trained network.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct NeuralUcb {
+    dim: usize,
+    config: Config,
+    key: Key,
+    network: Network,
+    /// θ₀, from which `zhou` trains and towards which it is pulled; empty under `authors`.
+    start: Vec<f64>,
+    matrix: Matrix,
+    xs: Vec<f64>,
+    ys: Vec<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+enum Update {
+    Authors,
+    Zhou,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Config {
+    update: Update,
+    lambda: f64,
+    /// The width is this times √(gᵀU⁻¹g): √(λν) for `authors`, γ for `zhou` (whose gradients are divided by √m).
+    scale: f64,
+    steps: usize,
+    rate: Option<f64>,
+}
+
+/// The gradients of past choices.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Matrix {
+    Diagonal(Vec<f64>),
+    Full(Ellipsoid),
+}
+
+impl NeuralUcb {
+    fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
+        let update = if params.word("update")? == "zhou" { Update::Zhou } else { Update::Authors };
+        let shape = shape(dim, params, update)?;
+        let lambda = params.real("lambda")?;
+        let (scale, steps) = match update {
+            Update::Authors => ((lambda * params.real("nu")?).sqrt(), 1000),
+            Update::Zhou => (params.real("gamma")?, 20),
+        };
+        let config = Config {
+            update,
+            lambda,
+            scale,
+            steps: if params.get("steps").is_some() { params.size("steps")? } else { steps },
+            rate: if params.get("rate").is_some() { Some(params.real("rate")?) } else { None },
+        };
+        let mut stream = key.purpose(Purpose::Start).stream();
+        let network = match update {
+            Update::Authors => Network::uniform_start(shape, &mut stream),
+            Update::Zhou => Network::symmetric_start(shape, &mut stream),
+        };
+        let size = network.size();
+        let matrix = match params.word("matrix")? {
+            "full" => Matrix::Full(Ellipsoid::ridge(size, lambda)),
+            _ => Matrix::Diagonal(vec![lambda; size]),
+        };
+        let start = if update == Update::Zhou { network.params().to_vec() } else { Vec::new() };
+        Ok(NeuralUcb { dim, config, key, network, start, matrix, xs: Vec::new(), ys: Vec::new() })
+    }
+
+    fn is_consistent(&self) -> bool {
+        let size = self.network.size();
+        let matrix = match &self.matrix {
+            Matrix::Diagonal(diagonal) => diagonal.len() == size,
+            Matrix::Full(ellipsoid) => ellipsoid.dim() == size,
+        };
+        let start = if self.config.update == Update::Zhou { size } else { 0 };
+        matrix
+            && self.network.is_consistent()
+            && self.network.shape().dim == self.dim
+            && self.start.len() == start
+            && self.xs.len() == self.ys.len() * self.dim
+    }
+
+    fn train(&mut self) {
+        let data = train::Data { dim: self.dim, xs: &self.xs, ys: &self.ys };
+        let Config { lambda, steps, rate, .. } = self.config;
+        match self.config.update {
+            Update::Authors => {
+                let mut stream = self.key.round(self.ys.len() as u64).purpose(Purpose::Shuffle).stream();
+                train::stochastic(&mut self.network, data, rate.unwrap_or(0.01), lambda, steps, &mut stream);
+            }
+            Update::Zhou => {
+                let m = self.network.shape().width as f64;
+                let rate = rate.unwrap_or(1.0 / (m * (lambda + 2.0 * self.ys.len() as f64)));
+                train::towards_start(&mut self.network, &self.start, data, rate, m * lambda, steps);
+            }
+        }
+        if !self.network.params().iter().all(|p| crate::arms::in_limit(*p)) {
+            // Training that blew up (a reward of enormous size) starts over rather than poison every later round.
+            let mut stream = self.key.purpose(Purpose::Start).stream();
+            self.network = match self.config.update {
+                Update::Authors => Network::uniform_start(self.network.shape(), &mut stream),
+                Update::Zhou => Network::symmetric_start(self.network.shape(), &mut stream),
+            };
+        }
+    }
+
+    /// What divides a gradient before it enters the matrix: √m under `zhou`, 1 otherwise.
+    fn gradient_scale(&self) -> f64 {
+        match self.config.update {
+            Update::Authors => 1.0,
+            Update::Zhou => 1.0 / (self.network.shape().width as f64).sqrt(),
+        }
+    }
+}
+
+fn shape(dim: usize, params: &Params, update: Update) -> Result<Shape> {
+    let preset = params.word("preset")?;
+    let neurons = || {
+        let expected = format!("preset {preset} needs the number of neurons k of the true network");
+        params.size("neurons").map_err(|_| Error::Missing { name: "neurons of neural-ucb".to_owned(), expected })
+    };
+    let default = match preset {
+        "T" => neurons()?,
+        "TW" => 2 * neurons()?,
+        _ => F_WIDTH,
+    };
+    let width = if params.get("width").is_some() { params.size("width")? } else { default };
+    let two_layers = preset == "F";
+    let doubled = two_layers && update == Update::Zhou;
+    if doubled && !width.is_multiple_of(2) {
+        return Err(Error::out_of_range("width", width, "an even number, for a symmetric start"));
+    }
+    Ok(Shape { dim, width, two_layers, doubled })
+}
+
+impl Policy for NeuralUcb {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn select<'a>(&self, arms: Arms<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        arms.expect_dim(self.dim)?;
+        select_optimistic(self, arms.rows(ENTRY.name)?, scratch)
+    }
+
+    fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
+        check_observation(self.dim, action, reward)?;
+        let mut gradient = vec![0.0; self.network.size()];
+        self.network.gradient(action, &mut gradient);
+        let scale = self.gradient_scale();
+        gradient.iter_mut().for_each(|g| *g *= scale);
+        match &mut self.matrix {
+            Matrix::Diagonal(diagonal) => diagonal.iter_mut().zip(&gradient).for_each(|(u, g)| *u += g * g),
+            Matrix::Full(ellipsoid) => ellipsoid.update(&gradient, 0.0),
+        }
+        self.xs.extend_from_slice(action);
+        self.ys.push(reward);
+        self.train();
+        Ok(())
+    }
+
+    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
+        Arms::Finite(rows).expect_dim(self.dim)?;
+        let width = self.config.scale * self.gradient_scale();
+        let Scratch { scores, numbers: gradient, .. } = scratch;
+        gradient.clear();
+        gradient.resize(self.network.size(), 0.0);
+        scores.clear();
+        scores.extend(rows.iter().map(|x| {
+            let mean = self.network.gradient(x, gradient);
+            let squared: f64 = match &self.matrix {
+                Matrix::Diagonal(diagonal) => gradient.iter().zip(diagonal).map(|(g, u)| g * g / u).sum(),
+                Matrix::Full(ellipsoid) => ellipsoid.squared_width(gradient),
+            };
+            Score { mean, width: width * squared.sqrt() }
+        }));
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Result<Snapshot> {
+        Snapshot::of(ENTRY.name, self)
+    }
+}

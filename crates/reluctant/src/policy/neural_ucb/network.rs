@@ -1,0 +1,259 @@
+//! The small networks that NeuralUCB trains.
+//!
+//! Two layers: f(x) = s·Σᵢ vᵢ·max(0, wᵢ·x̃) + c; one layer: f(x) = Σᵢ max(0, wᵢ·x). All parameters lie in one vector: W by input
+//! coordinate (so that loops run over the hidden units, which are contiguous), then v, then c.
+
+use serde::{Deserialize, Serialize};
+
+use crate::rng::{Stream, normal, uniform, unit_vector};
+
+/// What a network looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Shape {
+    /// The dimension d of x.
+    pub(super) dim: usize,
+    /// Hidden units m.
+    pub(super) width: usize,
+    /// Whether there is a trained second layer; if not it is all ones.
+    pub(super) two_layers: bool,
+    /// Zhou's form: x̃ = (x, x)/√2, the output times √m, no output bias. Otherwise x̃ = x, the output as it is, with a bias.
+    pub(super) doubled: bool,
+}
+
+impl Shape {
+    /// Inputs of a hidden unit.
+    fn inputs(&self) -> usize {
+        self.dim * (1 + usize::from(self.doubled))
+    }
+
+    /// Parameters in all.
+    fn size(&self) -> usize {
+        let second = usize::from(self.two_layers) * self.width;
+        let bias = usize::from(self.two_layers && !self.doubled);
+        self.inputs() * self.width + second + bias
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Network {
+    shape: Shape,
+    params: Vec<f64>,
+    /// Memory for the hidden units of one evaluation.
+    #[serde(skip)]
+    hidden: Vec<f64>,
+}
+
+impl Network {
+    /// Every parameter uniform in ±1/√(inputs of its layer).
+    pub(super) fn uniform_start(shape: Shape, stream: &mut Stream) -> Self {
+        let first = shape.inputs() * shape.width;
+        let bound = |i: usize| 1.0 / (if i < first { shape.inputs() } else { shape.width } as f64).sqrt();
+        let params = (0..shape.size()).map(|i| bound(i) * (2.0 * uniform(stream) - 1.0)).collect();
+        Network { shape, params, hidden: Vec::new() }
+    }
+
+    /// Zhou's start: W = diag(A, A) with entries N(0, 4/m) and v = (a, −a) with entries N(0, 2/m), so that f = 0. A network without
+    /// a second layer starts from random unit neurons.
+    pub(super) fn symmetric_start(shape: Shape, stream: &mut Stream) -> Self {
+        let Shape { dim, width, .. } = shape;
+        let mut params = vec![0.0; shape.size()];
+        if shape.doubled {
+            let half = width / 2;
+            for j in 0..dim {
+                for i in 0..half {
+                    let weight = (4.0 / width as f64).sqrt() * normal(stream);
+                    params[j * width + i] = weight;
+                    params[(dim + j) * width + half + i] = weight;
+                }
+            }
+            let second = 2 * dim * width;
+            for i in 0..half {
+                let weight = (2.0 / width as f64).sqrt() * normal(stream);
+                params[second + i] = weight;
+                params[second + half + i] = -weight;
+            }
+        } else {
+            let mut neuron = vec![0.0; dim];
+            for i in 0..width {
+                unit_vector(stream, &mut neuron);
+                (0..dim).for_each(|j| params[j * width + i] = neuron[j]);
+            }
+        }
+        Network { shape, params, hidden: Vec::new() }
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.params.len()
+    }
+
+    pub(super) fn is_consistent(&self) -> bool {
+        self.shape.dim > 0 && self.shape.width > 0 && self.params.len() == self.shape.size()
+    }
+
+    pub(super) fn params(&self) -> &[f64] {
+        &self.params
+    }
+
+    pub(super) fn params_mut(&mut self) -> &mut [f64] {
+        &mut self.params
+    }
+
+    /// The scale of the inputs and of the output.
+    fn scales(&self) -> (f64, f64) {
+        if self.shape.doubled { (0.5f64.sqrt(), (self.shape.width as f64).sqrt()) } else { (1.0, 1.0) }
+    }
+
+    /// f(x), and ∂f/∂θ into `gradient`.
+    pub(super) fn gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        let Shape { dim, width, two_layers, .. } = self.shape;
+        let (input_scale, output_scale) = self.scales();
+        let inputs = self.shape.inputs();
+        let (first, rest) = self.params.split_at(inputs * width);
+        let (first_gradient, rest_gradient) = gradient.split_at_mut(inputs * width);
+        // The first row of the gradient holds the hidden units; each is read before its place is written.
+        let hidden = &mut first_gradient[..width];
+        hidden.fill(0.0);
+        for (j, weights) in first.chunks_exact(width).enumerate() {
+            let xj = input_scale * x[j % dim];
+            hidden.iter_mut().zip(weights).for_each(|(h, w)| *h += w * xj);
+        }
+        let mut value = 0.0;
+        for i in 0..width {
+            let h = first_gradient[i];
+            let active = h >= 0.0;
+            let outer = if two_layers { output_scale * rest[i] } else { 1.0 };
+            if active {
+                value += outer * h;
+            }
+            if two_layers {
+                rest_gradient[i] = if active { output_scale * h } else { 0.0 };
+            }
+            let slope = if active { outer } else { 0.0 };
+            for j in 0..inputs {
+                first_gradient[j * width + i] = slope * input_scale * x[j % dim];
+            }
+        }
+        if two_layers && !self.shape.doubled {
+            rest_gradient[width] = 1.0;
+            value += rest[width];
+        }
+        value
+    }
+
+    /// One step of stochastic gradient descent on (f(x) − y)² with weight decay; returns the loss before it.
+    ///
+    /// θ ← θ − rate·(2(f − y)·∂f/∂θ + decay·θ), without ever forming the gradient. Not for doubled networks.
+    #[inline(always)]
+    pub(super) fn descend(&mut self, x: &[f64], y: f64, rate: f64, decay: f64) -> f64 {
+        let Shape { width, two_layers, .. } = self.shape;
+        let keep = 1.0 - rate * decay;
+        self.hidden.resize(width, 0.0);
+        let hidden = &mut self.hidden[..width];
+        let (first, rest) = self.params.split_at_mut(x.len() * width);
+        hidden.fill(0.0);
+        for (weights, &xj) in first.chunks_exact(width).zip(x) {
+            hidden.iter_mut().zip(weights).for_each(|(h, w)| *h += w * xj);
+        }
+        if two_layers {
+            let (second, bias) = rest.split_at_mut(width);
+            let value: f64 = hidden.iter().zip(second.iter()).map(|(h, v)| h.max(0.0) * v).sum::<f64>() + bias[0];
+            let error = value - y;
+            let step = -2.0 * rate * error;
+            // `hidden` turns into the slope of the output in each unit's input while the second layer moves.
+            for (h, v) in hidden.iter_mut().zip(second.iter_mut()) {
+                let slope = if *h >= 0.0 { *v } else { 0.0 };
+                *v = keep * *v + step * h.max(0.0);
+                *h = slope;
+            }
+            bias[0] = keep * bias[0] + step;
+            descend_first(first, hidden, x, step, keep);
+            error * error
+        } else {
+            let error = hidden.iter().map(|h| h.max(0.0)).sum::<f64>() - y;
+            hidden.iter_mut().for_each(|h| *h = if *h >= 0.0 { 1.0 } else { 0.0 });
+            descend_first(first, hidden, x, -2.0 * rate * error, keep);
+            error * error
+        }
+    }
+}
+
+#[inline(always)]
+fn descend_first(first: &mut [f64], slopes: &[f64], x: &[f64], step: f64, keep: f64) {
+    for (weights, &xj) in first.chunks_exact_mut(slopes.len()).zip(x) {
+        let move_by = step * xj;
+        weights.iter_mut().zip(slopes).for_each(|(w, s)| *w = keep * *w + move_by * s);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Key;
+
+    fn shapes() -> [Shape; 3] {
+        let base = Shape { dim: 3, width: 6, two_layers: true, doubled: false };
+        [base, Shape { two_layers: false, ..base }, Shape { doubled: true, ..base }]
+    }
+
+    fn value(network: &Network, x: &[f64]) -> f64 {
+        network.gradient(x, &mut vec![0.0; network.size()])
+    }
+
+    #[test]
+    fn gradients_agree_with_finite_differences() {
+        let mut stream = Key::new(1).stream();
+        for shape in shapes() {
+            let network = Network::uniform_start(shape, &mut stream);
+            let mut x = [0.0; 3];
+            unit_vector(&mut stream, &mut x);
+            let mut gradient = vec![0.0; network.size()];
+            network.gradient(&x, &mut gradient);
+            let step = 1e-6;
+            for p in 0..network.size() {
+                let moved = |by: f64| {
+                    let mut other = network.clone();
+                    other.params[p] += by;
+                    value(&other, &x)
+                };
+                let difference = (moved(step) - moved(-step)) / (2.0 * step);
+                assert!((gradient[p] - difference).abs() < 1e-7, "{shape:?} {p}: {} {difference}", gradient[p]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_symmetric_start_is_zero_everywhere() {
+        let mut stream = Key::new(2).stream();
+        let network = Network::symmetric_start(shapes()[2], &mut stream);
+        let mut x = [0.0; 3];
+        for _ in 0..20 {
+            unit_vector(&mut stream, &mut x);
+            assert!(value(&network, &x).abs() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn descend_is_a_step_along_the_gradient() {
+        let mut stream = Key::new(3).stream();
+        for shape in &shapes()[..2] {
+            let mut network = Network::uniform_start(*shape, &mut stream);
+            let mut x = [0.0; 3];
+            for _ in 0..50 {
+                unit_vector(&mut stream, &mut x);
+                let (y, rate, decay) = (0.7, 0.05, 0.02);
+                let mut gradient = vec![0.0; network.size()];
+                let error = network.gradient(&x, &mut gradient) - y;
+                let expected: Vec<f64> = (network.params.iter().zip(&gradient))
+                    .map(|(p, g)| p - rate * (2.0 * error * g + decay * p))
+                    .collect();
+                let loss = network.descend(&x, y, rate, decay);
+                assert!((loss - error * error).abs() < 1e-12);
+                assert!(network.params.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12));
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! `ofu-relu`: Algorithm 1 of the paper.
+//!
+//! Explore at random for t₀ rounds, fit a network Θ̃ to what was seen, freeze its activations, and play optimistically in the
+//! linear regime ([`FrozenRelu`]) over the arms in X(Θ̃, ν/2). All samples, those of the exploration too, enter the regression.
+//!
+//! With `profile = "authors"` the defaults of five switches follow the authors' public code instead of the paper, so that
+//! anyone can see what each of them does to regret:
+//!
+//! | switch | paper | authors |
+//! | --- | --- | --- |
+//! | `fit` | `lm`: best of many unit-norm Levenberg–Marquardt fits | `adam`: one run of 2,000 Adam steps, neurons not normalised |
+//! | `norm_bound` | √(5k) | √(3k) |
+//! | `radius_sigma` | σ | 0.05 |
+//! | `log_det` | `ratio`: log det V − D·log λ | `twice`: D·log λ is subtracted a second time, which widens the radius |
+//! | `drop_last` | false | true: the last exploration sample does not enter the regression |
+//! | `late_radius` | false | true: the radius is 0 until the first optimistic reward |
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_in_region, select_uniform,
+};
+use crate::arms::{Arms, Choice, Rows, Score, check_observation};
+use crate::ellipsoid::Confidence;
+use crate::error::Result;
+use crate::estimate::{self, Fit, FitOptions, Model, Samples};
+use crate::frozen::FrozenRelu;
+use crate::params::{Initial, Kind, Param, Params};
+use crate::relu::MAX_NEURONS;
+use crate::rng::Key;
+
+pub(super) const NEURONS: Param = Param::new(
+    "neurons",
+    Initial::Required,
+    Kind::Count { min: 1, max: MAX_NEURONS as u64 },
+    "neurons k of the network to fit",
+)
+.told();
+pub(super) const SIGNS: Param = Param::new(
+    "signs",
+    Initial::Word("ones"),
+    Kind::Word(&["ones", "free"]),
+    "second layer: ones with unit neurons, as in the paper, or ±1 with neurons of any length",
+);
+pub(super) const RESTARTS: Param = Param::new(
+    "restarts",
+    Initial::Count(64),
+    Kind::Count { min: 1, max: 100_000 },
+    "at most so many starts of the fit; it stops early once enough agree",
+);
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "ofu-relu",
+    summary: "explores at random, freezes the activations of a fitted network, then plays a linear bandit",
+    citation: "Xu, Bastani, Goel and Bastani (2024), Stochastic bandits with ReLU neural networks, Algorithm 1",
+    params: &[
+        NEURONS,
+        Param::new(
+            "explore",
+            Initial::Count(20),
+            Kind::Count { min: 1, max: u64::MAX },
+            "length t₀ of the exploration, in rewards",
+        ),
+        confidence::LAMBDA,
+        confidence::SIGMA,
+        confidence::DELTA,
+        Param::new("nu", Initial::Real(0.0), Kind::NOT_NEGATIVE, "gap ν: arms nearer than ν/2 to a kink are left out"),
+        SIGNS,
+        RESTARTS,
+        Param::new(
+            "profile",
+            Initial::Word("paper"),
+            Kind::Word(&["paper", "authors"]),
+            "whose defaults the parameters below take",
+        ),
+        Param::new(
+            "fit",
+            Initial::Auto("lm (paper), adam (authors)"),
+            Kind::Word(&["lm", "adam"]),
+            "how the network is fitted",
+        ),
+        Param::new(
+            "norm_bound",
+            Initial::Auto("√(5k) (paper), √(3k) (authors)"),
+            Kind::NOT_NEGATIVE,
+            "bound S on the norm of the true weights",
+        ),
+        Param::new(
+            "radius_sigma",
+            Initial::Auto("sigma (paper), 0.05 (authors)"),
+            Kind::NOT_NEGATIVE,
+            "noise level that the radius assumes",
+        ),
+        confidence::LOG_DET,
+        Param::new(
+            "drop_last",
+            Initial::Auto("false (paper), true (authors)"),
+            Kind::Flag,
+            "whether the last exploration sample is lost",
+        ),
+        Param::new(
+            "late_radius",
+            Initial::Auto("false (paper), true (authors)"),
+            Kind::Flag,
+            "whether the first optimistic round has radius 0",
+        ),
+    ],
+    sphere: false,
+    samples: &[
+        Sample { name: "default", world: "relu-sphere", settings: &[("neurons", Literal::Count(3))] },
+        Sample {
+            name: "gap",
+            world: "relu-sphere",
+            settings: &[("neurons", Literal::Count(3)), ("nu", Literal::Real(0.1))],
+        },
+        Sample {
+            name: "signs",
+            world: "relu-sphere",
+            settings: &[("neurons", Literal::Count(3)), ("signs", Literal::Word("free"))],
+        },
+        Sample {
+            name: "authors",
+            world: "relu-sphere",
+            settings: &[("neurons", Literal::Count(3)), ("profile", Literal::Word("authors"))],
+        },
+    ],
+    build: |dim, params, key| Ok(Box::new(OfuRelu::new(dim, params, key)?)),
+    restore: |state| Ok(Box::new(read_state(state, OfuRelu::is_consistent)?)),
+};
+
+/// Algorithm 1.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OfuRelu {
+    dim: usize,
+    config: Config,
+    key: Key,
+    phase: Phase,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Config {
+    fitting: Fitting,
+    explore: u64,
+    confidence: Confidence,
+    nu: f64,
+    /// Added to the log-determinant in the radius: 0 in the paper.
+    log_det_offset: f64,
+    drop_last: bool,
+    late_radius: bool,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Phase {
+    Exploring {
+        xs: Vec<f64>,
+        ys: Vec<f64>,
+    },
+    Linear {
+        regime: FrozenRelu,
+        /// How well Θ̃ fits the exploration.
+        loss: f64,
+        /// Rewards since the regime began.
+        rewards: u64,
+    },
+}
+
+impl OfuRelu {
+    fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
+        let fitting = Fitting::read(dim, params)?;
+        let authors = params.word("profile")? == "authors";
+        let k = fitting.neurons as f64;
+        let mut confidence = confidence::read(params, if authors { (3.0 * k).sqrt() } else { (5.0 * k).sqrt() })?;
+        confidence.sigma = params.real_or("radius_sigma", if authors { 0.05 } else { confidence.sigma })?;
+        let features = 2 * fitting.neurons * dim;
+        let config = Config {
+            explore: params.count("explore")?,
+            nu: params.real("nu")?,
+            log_det_offset: confidence::log_det_offset(params, authors, features, confidence.lambda)?,
+            drop_last: params.flag_or("drop_last", authors)?,
+            late_radius: params.flag_or("late_radius", authors)?,
+            fitting,
+            confidence,
+        };
+        Ok(OfuRelu { dim, config, key, phase: Phase::Exploring { xs: Vec::new(), ys: Vec::new() } })
+    }
+
+    /// The linear regime with Θ̃, once exploration is over.
+    pub fn regime(&self) -> Option<&FrozenRelu> {
+        match &self.phase {
+            Phase::Exploring { .. } => None,
+            Phase::Linear { regime, .. } => Some(regime),
+        }
+    }
+
+    fn is_consistent(&self) -> bool {
+        match &self.phase {
+            Phase::Exploring { xs, ys } => xs.len() == ys.len() * self.dim,
+            Phase::Linear { regime, .. } => regime.is_consistent() && regime.network().dim() == self.dim,
+        }
+    }
+
+    /// The radius β of the confidence set in the linear regime.
+    fn radius(&self, regime: &FrozenRelu, rewards: u64) -> f64 {
+        if self.config.late_radius && rewards == 0 {
+            return 0.0;
+        }
+        self.config.confidence.radius(regime.ellipsoid().log_det_ratio() + self.config.log_det_offset)
+    }
+
+    fn freeze(&self, xs: &[f64], ys: &[f64]) -> Result<Phase> {
+        let fit = self.config.fitting.run(Samples::new(self.dim, xs, ys)?, self.key)?;
+        let mut regime = FrozenRelu::new(fit.net.directions(), self.config.confidence.lambda);
+        let kept = ys.len() - usize::from(self.config.drop_last);
+        for (x, &y) in xs.chunks_exact(self.dim).zip(ys).take(kept) {
+            regime.update(x, y);
+        }
+        Ok(Phase::Linear { regime, loss: fit.loss, rewards: 0 })
+    }
+}
+
+impl Policy for OfuRelu {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        arms.expect_dim(self.dim)?;
+        let rows = arms.rows(ENTRY.name)?;
+        match &self.phase {
+            Phase::Exploring { .. } => Ok(select_uniform(rows, key)),
+            Phase::Linear { regime, .. } => {
+                select_in_region(self, rows, regime.network(), self.config.nu / 2.0, scratch)
+            }
+        }
+    }
+
+    fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
+        check_observation(self.dim, action, reward)?;
+        match &mut self.phase {
+            Phase::Exploring { xs, ys } => {
+                xs.extend_from_slice(action);
+                ys.push(reward);
+                if ys.len() as u64 >= self.config.explore {
+                    let (xs, ys) = (std::mem::take(xs), std::mem::take(ys));
+                    self.phase = self.freeze(&xs, &ys)?;
+                }
+            }
+            Phase::Linear { regime, rewards, .. } => {
+                regime.update(action, reward);
+                *rewards += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
+        Arms::Finite(rows).expect_dim(self.dim)?;
+        match &self.phase {
+            Phase::Exploring { .. } => {
+                scratch.scores.clear();
+                scratch.scores.resize(rows.len(), Score::default());
+            }
+            Phase::Linear { regime, rewards, .. } => regime.score(rows, self.radius(regime, *rewards), scratch),
+        }
+        Ok(())
+    }
+
+    fn exploring(&self) -> bool {
+        matches!(self.phase, Phase::Exploring { .. })
+    }
+
+    fn snapshot(&self) -> Result<Snapshot> {
+        Snapshot::of(ENTRY.name, self)
+    }
+}
+
+/// How Θ̃ is fitted; OFU-ReLU and OFU-ReLU+ share it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Fitting {
+    pub(super) neurons: usize,
+    method: Method,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Method {
+    LevenbergMarquardt(FitOptions),
+    Adam,
+}
+
+/// The authors' one run of Adam.
+const ADAM_STEPS: usize = 2000;
+const ADAM_RATE: f64 = 1e-2;
+
+impl Fitting {
+    pub(super) fn read(dim: usize, params: &Params) -> Result<Self> {
+        if dim < 2 {
+            return Err(crate::Error::out_of_range("dim", dim, "at least 2 for a ReLU network on the sphere"));
+        }
+        let authors = matches!(params.word("profile"), Ok("authors"));
+        let adam = params.word("fit").map_or(authors, |fit| fit == "adam");
+        let model = if params.word("signs")? == "free" { Model::Signed } else { Model::Unit };
+        let method = if adam {
+            Method::Adam
+        } else {
+            let restarts = params.size("restarts")?;
+            Method::LevenbergMarquardt(FitOptions { model, restarts, ..FitOptions::default() })
+        };
+        Ok(Fitting { neurons: params.size("neurons")?, method })
+    }
+
+    pub(super) fn run(&self, samples: Samples<'_>, key: Key) -> Result<Fit> {
+        match &self.method {
+            Method::LevenbergMarquardt(options) => estimate::fit(samples, self.neurons, options, key),
+            Method::Adam => estimate::adam(samples, self.neurons, ADAM_STEPS, ADAM_RATE, key),
+        }
+    }
+}
