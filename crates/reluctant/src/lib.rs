@@ -3,6 +3,7 @@
 pub mod arms;
 pub mod ellipsoid;
 pub mod error;
+pub mod estimate;
 pub mod linalg;
 pub mod relu;
 pub mod rng;

@@ -1,0 +1,523 @@
+//! Levenberg–Marquardt on a product of spheres.
+//!
+//! The point is Θ with rows cᵢuᵢ, ‖uᵢ‖ = 1 (cᵢ = 1 in the paper's model), and for some stages a free linear term w:
+//!
+//! f(x) = Σᵢ cᵢ·max(0, uᵢ·x) + w·x.
+//!
+//! A step lives in tangent coordinates: the Householder reflection Hᵢ with Hᵢuᵢ = ±e₁ carries the tangent space at uᵢ to the
+//! last d−1 coordinates, so a unit neuron has d−1 unknowns and no constraint. The step is taken in the tangent space and
+//! pulled back to the sphere by normalising.
+//!
+//! **The normal matrix is nearly free.** Its block for neurons i, j is cᵢcⱼ·Hᵢ·Sᵢⱼ·Hⱼ with Sᵢⱼ = Σ xxᵀ over the samples where
+//! both are active. Sᵢⱼ changes only where a sample changes its activation pattern, so each iteration adds and removes those
+//! few samples instead of summing over all: an iteration costs a pass over the data for the value and the gradient, and a
+//! Cholesky factorisation.
+
+use super::Samples;
+use crate::linalg::{Cholesky, axpy, dot, normalise};
+use crate::relu::{Pattern, is_active};
+
+/// A loss below this times the scale of the data is zero to rounding.
+const ZERO: f64 = 1e-26;
+/// The damping begins at this times the greatest diagonal entry of the normal matrix.
+const FIRST_DAMPING: f64 = 1e-3;
+
+/// The samples as the solver wants them: scaled to unit size, by rows and by columns.
+#[derive(Debug)]
+pub(super) struct Problem {
+    dim: usize,
+    len: usize,
+    rows: Vec<f64>,
+    /// Coordinate j of every sample, then coordinate j + 1: loops over samples are contiguous.
+    columns: Vec<f64>,
+    rewards: Vec<f64>,
+    /// Σ xxᵀ.
+    moment: Vec<f64>,
+    /// A loss (sum of squares) that is zero to rounding.
+    zero: f64,
+}
+
+impl Problem {
+    /// f is homogeneous in x, so dividing samples and rewards by one number changes nothing but the units. A power of two
+    /// changes no digit, and keeps the squares of very large and very small data from overflowing or vanishing.
+    pub(super) fn new(samples: Samples<'_>) -> Self {
+        let (dim, len) = (samples.dim(), samples.len());
+        let size = |values: &[f64]| values.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let scale = power_of_two_near(size(samples.rows().data()).max(size(samples.rewards()) * 1e-100));
+        let rows: Vec<f64> = samples.rows().data().iter().map(|x| x / scale).collect();
+        let rewards: Vec<f64> = samples.rewards().iter().map(|y| y / scale).collect();
+        let mut columns = vec![0.0; dim * len];
+        let mut moment = vec![0.0; dim * dim];
+        for (s, x) in rows.chunks_exact(dim).enumerate() {
+            for j in 0..dim {
+                columns[j * len + s] = x[j];
+            }
+            add_outer(1.0, x, &mut moment);
+        }
+        let zero = ZERO * (dot(&rewards, &rewards) + dot(&rows, &rows));
+        Problem { dim, len, rows, columns, rewards, moment, zero }
+    }
+
+    pub(super) fn dim(&self) -> usize {
+        self.dim
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Σ xxᵀ in the solver's units.
+    pub(super) fn moment(&self) -> &[f64] {
+        &self.moment
+    }
+
+    /// Whether a sum of squares is zero to rounding.
+    pub(super) fn is_zero(&self, loss: f64) -> bool {
+        loss <= self.zero
+    }
+
+    /// (Σy²/Σ‖x‖²)^½, the size of a linear map that explains the rewards.
+    pub(super) fn slope(&self) -> f64 {
+        let samples = dot(&self.rows, &self.rows);
+        if samples > 0.0 { (dot(&self.rewards, &self.rewards) / samples).sqrt() } else { 0.0 }
+    }
+}
+
+/// The power of two just below a positive size; 1 for zero.
+fn power_of_two_near(size: f64) -> f64 {
+    // Keeps the exponent and clears the digits; a subnormal size has no digits to spare.
+    let power = f64::from_bits(size.to_bits() & 0x7ff0_0000_0000_0000);
+    if power > 0.0 {
+        power
+    } else if size > 0.0 {
+        f64::MIN_POSITIVE
+    } else {
+        1.0
+    }
+}
+
+/// A network with what follows from it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Point {
+    /// uᵢ, row after row.
+    pub(super) directions: Vec<f64>,
+    /// cᵢ.
+    pub(super) amplitudes: Vec<f64>,
+    /// w; zero unless lifted.
+    pub(super) linear: Vec<f64>,
+    /// uᵢ·x for every sample, then for the next neuron.
+    inner: Vec<f64>,
+    /// f(x) − y.
+    residual: Vec<f64>,
+    /// Σ (f(x) − y)².
+    pub(super) loss: f64,
+}
+
+/// What is free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Freedom {
+    /// The amplitudes cᵢ, not only the directions.
+    pub(super) amplitudes: bool,
+    /// The linear term w.
+    pub(super) linear: bool,
+}
+
+/// The solver and its buffers, reused from iteration to iteration and from start to start.
+#[derive(Debug)]
+pub(super) struct Solver<'p> {
+    problem: &'p Problem,
+    neurons: usize,
+    /// Where the solver stands.
+    pub(super) at: Point,
+    trial: Point,
+    /// The activation patterns that `pairs` holds.
+    patterns: Vec<Pattern>,
+    fresh: Vec<Pattern>,
+    /// Sᵢⱼ for i ≤ j, d × d each.
+    pairs: Vec<f64>,
+    /// Householder vectors vᵢ = uᵢ ± e₁, with Hᵢ = I − βᵢvᵢvᵢᵀ.
+    reflectors: Vec<f64>,
+    betas: Vec<f64>,
+    gradient: Vec<f64>,
+    normal: Vec<f64>,
+    factor: Vec<f64>,
+    step: Vec<f64>,
+    masked: Vec<f64>,
+    left: Vec<f64>,
+    right: Vec<f64>,
+}
+
+impl<'p> Solver<'p> {
+    pub(super) fn new(problem: &'p Problem, neurons: usize) -> Self {
+        let (d, n, k) = (problem.dim, problem.len, neurons);
+        let point = Point {
+            directions: vec![0.0; k * d],
+            amplitudes: vec![1.0; k],
+            linear: vec![0.0; d],
+            inner: vec![0.0; k * n],
+            residual: vec![0.0; n],
+            loss: f64::INFINITY,
+        };
+        Solver {
+            problem,
+            neurons,
+            trial: point.clone(),
+            at: point,
+            patterns: vec![0; n],
+            fresh: vec![0; n],
+            pairs: vec![0.0; k * (k + 1) / 2 * d * d],
+            reflectors: vec![0.0; k * d],
+            betas: vec![0.0; k],
+            gradient: Vec::new(),
+            normal: Vec::new(),
+            factor: Vec::new(),
+            step: Vec::new(),
+            masked: vec![0.0; n],
+            left: vec![0.0; d],
+            right: vec![0.0; d],
+        }
+    }
+
+    /// Takes up the point that the caller has written to `self.at`'s directions, amplitudes and linear term.
+    pub(super) fn restart(&mut self) {
+        evaluate(self.problem, &mut self.at);
+        self.patterns.fill(0);
+        self.pairs.fill(0.0);
+    }
+
+    /// Descends until the loss is zero to rounding, no longer falls, or `iterations` steps were tried; returns how many were.
+    ///
+    /// The damping follows Nielsen (1999): with the gain ratio ρ of the true to the predicted decrease, a step with ρ > 0 is
+    /// taken and μ ← μ·max(⅓, 1 − (2ρ−1)³); otherwise μ ← μν, ν ← 2ν.
+    pub(super) fn descend(&mut self, free: Freedom, iterations: usize) -> usize {
+        let size = self.unknowns(free);
+        let mut growth = 2.0;
+        let mut damping = 0.0;
+        let mut stale = true;
+        let mut slow = 0;
+        for iteration in 0..iterations {
+            if self.problem.is_zero(self.at.loss) {
+                return iteration;
+            }
+            if stale {
+                self.linearise(free);
+                stale = false;
+                if damping == 0.0 {
+                    let top = (0..size).fold(0.0f64, |m, i| m.max(self.normal[i * size + i]));
+                    damping = FIRST_DAMPING * top;
+                }
+                // Nothing that is free moves the loss.
+                if !(damping > 0.0 && self.gradient.iter().any(|&g| g != 0.0)) {
+                    return iteration;
+                }
+            }
+            let Some(length) = self.solve(size, damping) else {
+                damping *= growth;
+                growth *= 2.0;
+                if !damping.is_finite() {
+                    return iteration;
+                }
+                continue;
+            };
+            if !(length > 1e-14) {
+                return iteration;
+            }
+            self.retract(free);
+            evaluate(self.problem, &mut self.trial);
+            // The decrease that the linear model promises: hᵀ(μh − g).
+            let promised: f64 = self.step.iter().zip(&self.gradient).map(|(h, g)| h * (damping * h - g)).sum();
+            let gained = self.at.loss - self.trial.loss;
+            if gained > 0.0 && promised > 0.0 {
+                let ratio = 2.0 * gained / promised.max(gained) - 1.0;
+                damping *= (1.0 - ratio * ratio * ratio).max(1.0 / 3.0);
+                growth = 2.0;
+                slow = if gained <= 1e-9 * self.at.loss { slow + 1 } else { 0 };
+                std::mem::swap(&mut self.at, &mut self.trial);
+                stale = true;
+                if slow >= 2 {
+                    return iteration + 1;
+                }
+            } else {
+                damping *= growth;
+                growth *= 2.0;
+            }
+        }
+        iterations
+    }
+
+    fn unknowns(&self, free: Freedom) -> usize {
+        let d = self.problem.dim;
+        let block = if free.amplitudes { d } else { d - 1 };
+        self.neurons * block + if free.linear { d } else { 0 }
+    }
+
+    /// g = Jᵀr and JᵀJ at the current point.
+    fn linearise(&mut self, free: Freedom) {
+        let size = self.unknowns(free);
+        self.gradient.resize(size, 0.0);
+        self.normal.resize(size * size, 0.0);
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                self.update_patterns();
+                self.reflect();
+                self.fill_gradient(free);
+                self.fill_normal(free, size);
+            },
+        );
+    }
+
+    /// Brings Sᵢⱼ up to date: only samples whose pattern changed are touched.
+    #[inline(always)]
+    fn update_patterns(&mut self) {
+        let (d, n, k) = (self.problem.dim, self.problem.len, self.neurons);
+        self.fresh.fill(0);
+        for (i, inner) in self.at.inner.chunks_exact(n).enumerate() {
+            for (pattern, z) in self.fresh.iter_mut().zip(inner) {
+                *pattern |= Pattern::from(*z >= 0.0) << i;
+            }
+        }
+        for ((x, old), &new) in self.problem.rows.chunks_exact(d).zip(&mut self.patterns).zip(&self.fresh) {
+            if *old == new {
+                continue;
+            }
+            let changed = *old ^ new;
+            let mut at = 0;
+            for i in 0..k {
+                for j in i..k {
+                    // A pair changes only if one of its neurons did.
+                    if is_active(changed, i) || is_active(changed, j) {
+                        let before = is_active(*old, i) && is_active(*old, j);
+                        let after = is_active(new, i) && is_active(new, j);
+                        if before != after {
+                            add_outer(if after { 1.0 } else { -1.0 }, x, &mut self.pairs[at..at + d * d]);
+                        }
+                    }
+                    at += d * d;
+                }
+            }
+            *old = new;
+        }
+    }
+
+    /// vᵢ = uᵢ + sgn(uᵢ₁)e₁ and βᵢ = 2/‖vᵢ‖² = 1/(1 + |uᵢ₁|): no cancellation, whatever uᵢ is.
+    #[inline(always)]
+    fn reflect(&mut self) {
+        let d = self.problem.dim;
+        self.reflectors.copy_from_slice(&self.at.directions);
+        for (v, beta) in self.reflectors.chunks_exact_mut(d).zip(&mut self.betas) {
+            *beta = 1.0 / (1.0 + v[0].abs());
+            v[0] += 1.0f64.copysign(v[0]);
+        }
+    }
+
+    /// Row i of the gradient: Hᵢ·Σ r·x over the samples where neuron i is active, in the free coordinates.
+    #[inline(always)]
+    fn fill_gradient(&mut self, free: Freedom) {
+        let (d, n) = (self.problem.dim, self.problem.len);
+        let block = if free.amplitudes { d } else { d - 1 };
+        for i in 0..self.neurons {
+            for ((m, r), z) in self.masked.iter_mut().zip(&self.at.residual).zip(&self.at.inner[i * n..]) {
+                *m = if *z >= 0.0 { *r } else { 0.0 };
+            }
+            for (g, column) in self.left.iter_mut().zip(self.problem.columns.chunks_exact(n)) {
+                *g = lane_dot(&self.masked, column);
+            }
+            let v = &self.reflectors[i * d..(i + 1) * d];
+            let along = self.betas[i] * dot(v, &self.left);
+            axpy(-along, v, &mut self.left);
+            let target = &mut self.gradient[i * block..(i + 1) * block];
+            for (t, g) in target.iter_mut().rev().zip(self.left.iter().rev()) {
+                *t = self.at.amplitudes[i] * g;
+            }
+            if free.amplitudes {
+                target[0] = amplitude_sign(v) * self.left[0];
+            }
+        }
+        if free.linear {
+            let target = &mut self.gradient[self.neurons * block..];
+            for (g, column) in target.iter_mut().zip(self.problem.columns.chunks_exact(n)) {
+                *g = lane_dot(&self.at.residual, column);
+            }
+        }
+    }
+
+    /// The upper triangle of JᵀJ.
+    #[inline(always)]
+    fn fill_normal(&mut self, free: Freedom, size: usize) {
+        let (d, k) = (self.problem.dim, self.neurons);
+        let block = if free.amplitudes { d } else { d - 1 };
+        let skip = d - block;
+        let mut at = 0;
+        for i in 0..k {
+            let vi = &self.reflectors[i * d..(i + 1) * d];
+            let last = if free.linear { k + 1 } else { k };
+            let own = at;
+            for j in i..last {
+                // The linear term is one more neuron, active everywhere, that is not reflected.
+                let linear = j == k;
+                let pair = if linear { &self.pairs[own..own + d * d] } else { &self.pairs[at..at + d * d] };
+                if !linear {
+                    at += d * d;
+                }
+                // H S H' = S − v(βvᵀS − ββ'(vᵀSv')v'ᵀ) − (β'Sv')v'ᵀ.
+                times(pair, vi, &mut self.left);
+                self.left.iter_mut().for_each(|x| *x *= self.betas[i]);
+                let width = if linear { d } else { block };
+                let drop = d - width;
+                let vj = if linear { &[][..] } else { &self.reflectors[j * d..(j + 1) * d] };
+                if !linear {
+                    times(pair, vj, &mut self.right);
+                    let both = self.betas[i] * self.betas[j] * dot(vi, &self.right);
+                    axpy(-both, vj, &mut self.left);
+                    self.right.iter_mut().for_each(|x| *x *= self.betas[j]);
+                }
+                for a in skip..d {
+                    let row = (i * block + a - skip) * size + j * block;
+                    let out = &mut self.normal[row..row + width];
+                    let scale = if a == 0 { amplitude_sign(vi) } else { self.at.amplitudes[i] };
+                    let entries = out.iter_mut().zip(&pair[a * d + drop..(a + 1) * d]).zip(&self.left[drop..]);
+                    if linear {
+                        for ((o, s), l) in entries {
+                            *o = scale * (s - vi[a] * l);
+                        }
+                    } else {
+                        let c = scale * self.at.amplitudes[j];
+                        let right = self.right[a];
+                        for (((o, s), l), v) in entries.zip(&vj[drop..]) {
+                            *o = c * (s - vi[a] * l - right * v);
+                        }
+                        if free.amplitudes {
+                            let entry = pair[a * d] - vi[a] * self.left[0] - right * vj[0];
+                            out[0] = scale * amplitude_sign(vj) * entry;
+                        }
+                    }
+                }
+            }
+        }
+        if free.linear {
+            for (a, source) in self.problem.moment.chunks_exact(d).enumerate() {
+                let row = (k * block + a) * size + k * block;
+                self.normal[row..row + d].copy_from_slice(source);
+            }
+        }
+    }
+
+    /// Solves (JᵀJ + μI)h = −g; the length of h, or nothing if the matrix is not positive definite to rounding.
+    fn solve(&mut self, size: usize, damping: f64) -> Option<f64> {
+        self.factor.resize(size * size, 0.0);
+        self.factor.copy_from_slice(&self.normal);
+        for i in 0..size {
+            self.factor[i * size + i] += damping;
+        }
+        let factor = Cholesky::new(&mut self.factor, size)?;
+        self.step.clear();
+        self.step.extend(self.gradient.iter().map(|g| -g));
+        factor.solve(&mut self.step);
+        let squared = dot(&self.step, &self.step);
+        squared.is_finite().then(|| squared.sqrt())
+    }
+
+    /// The trial point: the step taken in the tangent spaces, then back to the spheres.
+    fn retract(&mut self, free: Freedom) {
+        let d = self.problem.dim;
+        let block = if free.amplitudes { d } else { d - 1 };
+        let skip = d - block;
+        for i in 0..self.neurons {
+            let v = &self.reflectors[i * d..(i + 1) * d];
+            let step = &self.step[i * block..(i + 1) * block];
+            let tangent = &mut self.left;
+            tangent[0] = 0.0;
+            tangent[1..].copy_from_slice(&step[1 - skip..]);
+            let along = self.betas[i] * dot(v, tangent);
+            axpy(-along, v, tangent);
+            let source = &self.at.directions[i * d..(i + 1) * d];
+            let target = &mut self.trial.directions[i * d..(i + 1) * d];
+            for ((t, u), h) in target.iter_mut().zip(source).zip(tangent.iter()) {
+                *t = u + h;
+            }
+            // u + h is at least as long as u, so this fails only if h overflowed; then the old direction stays.
+            if !normalise(target) {
+                target.copy_from_slice(source);
+            }
+            self.trial.amplitudes[i] = self.at.amplitudes[i] + if free.amplitudes { step[0] } else { 0.0 };
+        }
+        self.trial.linear.copy_from_slice(&self.at.linear);
+        if free.linear {
+            axpy(1.0, &self.step[self.neurons * block..], &mut self.trial.linear);
+        }
+    }
+}
+
+/// Fills in uᵢ·x, the residuals and the loss.
+fn evaluate(problem: &Problem, point: &mut Point) {
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let (d, n) = (problem.dim, problem.len);
+            for (r, y) in point.residual.iter_mut().zip(&problem.rewards) {
+                *r = -y;
+            }
+            let neurons = point.directions.chunks_exact(d).zip(&point.amplitudes);
+            for ((u, &c), inner) in neurons.zip(point.inner.chunks_exact_mut(n)) {
+                columns_times(&problem.columns, u, inner);
+                for (r, z) in point.residual.iter_mut().zip(inner.iter()) {
+                    *r += c * z.max(0.0);
+                }
+            }
+            for (&w, column) in point.linear.iter().zip(problem.columns.chunks_exact(n)) {
+                if w != 0.0 {
+                    axpy(w, column, &mut point.residual);
+                }
+            }
+            point.loss = lane_dot(&point.residual, &point.residual);
+        },
+    );
+}
+
+/// (Hx)₁ is u·x up to this sign, so the first reflected coordinate is the amplitude's.
+#[inline(always)]
+fn amplitude_sign(v: &[f64]) -> f64 {
+    -1.0f64.copysign(v[0])
+}
+
+/// out ← Σⱼ uⱼ·column j.
+#[inline(always)]
+fn columns_times(columns: &[f64], u: &[f64], out: &mut [f64]) {
+    out.fill(0.0);
+    for (&m, column) in u.iter().zip(columns.chunks_exact(out.len())) {
+        axpy(m, column, out);
+    }
+}
+
+/// A ← A + m·xxᵀ.
+#[inline(always)]
+fn add_outer(m: f64, x: &[f64], a: &mut [f64]) {
+    for (&v, row) in x.iter().zip(a.chunks_exact_mut(x.len())) {
+        axpy(m * v, x, row);
+    }
+}
+
+/// y ← A·x for a symmetric A.
+#[inline(always)]
+fn times(a: &[f64], x: &[f64], y: &mut [f64]) {
+    y.fill(0.0);
+    for (row, &m) in a.chunks_exact(x.len()).zip(x) {
+        axpy(m, row, y);
+    }
+}
+
+/// a·b summed in eight lanes: an order that vectorises, and is the same whether it was vectorised or not.
+#[inline(always)]
+fn lane_dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0; 8];
+    let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
+    let tail = dot(a_chunks.remainder(), b_chunks.remainder());
+    for (x, y) in a_chunks.zip(b_chunks) {
+        for l in 0..8 {
+            lanes[l] += x[l] * y[l];
+        }
+    }
+    let pairs = [lanes[0] + lanes[4], lanes[1] + lanes[5], lanes[2] + lanes[6], lanes[3] + lanes[7]];
+    (pairs[0] + pairs[2]) + (pairs[1] + pairs[3]) + tail
+}
