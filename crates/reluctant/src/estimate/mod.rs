@@ -118,7 +118,7 @@ pub struct Fit {
 
 /// Minimises the empirical risk over networks with `neurons` neurons.
 ///
-/// Start r draws from `key.later(r).purpose(Purpose::Fit)`: the result is a function of the samples, the options and the key.
+/// Start r draws from `key.round(r).purpose(Purpose::Fit)`: the result is a function of the samples, the options and the key.
 pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key) -> Result<Fit> {
     check_shape(samples.dim(), neurons)?;
     if options.restarts == 0 {
@@ -127,30 +127,20 @@ pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key)
     let problem = Problem::new(samples);
     let mut solver = Solver::new(&problem, neurons);
     let free = Freedom { amplitudes: options.model == Model::Signed, linear: false };
-    let lift = std::env::var("LIFT").map(|v| v != "0").unwrap_or(true)
-        && problem.len() > neurons * problem.dim() + problem.dim();
+    // The linear term is d more unknowns: only where the samples are enough to determine it.
+    let lift = problem.len() > (neurons + 1) * problem.dim();
     let tolerance = 1.0 / problem.len() as f64;
     let mut best = solver.at.clone();
     let (mut agreed, mut iterations, mut restarts) = (0, 0, 0);
     for r in 0..options.restarts {
-        draw_start(&problem, &mut solver, options.model, &mut key.later(r as u64).purpose(Purpose::Fit).stream());
+        draw_start(&problem, &mut solver, options.model, &mut key.round(r as u64).purpose(Purpose::Fit).stream());
         solver.restart();
         if lift {
             iterations += solver.descend(Freedom { linear: true, ..free }, options.iterations);
-            let lifted = solver.at.loss;
             turn_around(&problem, &mut solver);
             solver.restart();
-            let turned = solver.at.loss;
-            iterations += solver.descend(free, options.iterations);
-            if std::env::var("TRACE").is_ok() {
-                eprintln!(
-                    "{r}: lifted {lifted:.3e} turned {turned:.3e} final {:.4e} iterations {iterations}",
-                    solver.at.loss
-                );
-            }
-        } else {
-            iterations += solver.descend(free, options.iterations);
         }
+        iterations += solver.descend(free, options.iterations);
         restarts += 1;
         let loss = solver.at.loss;
         if loss <= best.loss * (1.0 + tolerance) {
