@@ -1,5 +1,6 @@
 //! The finished trials of an experiment: what statistics and reports work on.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// All finished trials of an experiment, in canonical order (never in order of completion).
@@ -53,7 +54,7 @@ pub struct PolicyResults {
 }
 
 /// The regret of one trial.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialCurve {
     /// The trial's number. Trials of the same number saw the same arms and the same noise, whatever the policy.
     pub trial: u64,

@@ -5,6 +5,7 @@ pub mod ellipsoid;
 pub mod env;
 pub mod error;
 pub mod estimate;
+pub mod frozen;
 pub mod linalg;
 pub mod params;
 pub mod play;

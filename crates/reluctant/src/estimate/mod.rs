@@ -118,7 +118,7 @@ pub struct Fit {
 
 /// Minimises the empirical risk over networks with `neurons` neurons.
 ///
-/// Start r draws from `key.round(r).purpose(Purpose::Fit)`: the result is a function of the samples, the options and the key.
+/// Start r draws from `key.later(r).purpose(Purpose::Fit)`: the result is a function of the samples, the options and the key.
 pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key) -> Result<Fit> {
     check_shape(samples.dim(), neurons)?;
     if options.restarts == 0 {
@@ -133,7 +133,7 @@ pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key)
     let mut best = solver.at.clone();
     let (mut agreed, mut iterations, mut restarts) = (0, 0, 0);
     for r in 0..options.restarts {
-        draw_start(&problem, &mut solver, options.model, &mut key.round(r as u64).purpose(Purpose::Fit).stream());
+        draw_start(&problem, &mut solver, options.model, &mut key.later(r as u64).purpose(Purpose::Fit).stream());
         solver.restart();
         if lift {
             iterations += solver.descend(Freedom { linear: true, ..free }, options.iterations);
