@@ -139,10 +139,15 @@ impl Ellipsoid {
     /// Absorbs the observation (φ, y). Finite numbers of the right dimension are the caller's promise.
     pub fn update(&mut self, phi: &[f64], y: f64) {
         debug_assert_eq!(phi.len(), self.dim);
-        pulp::Arch::new().dispatch(
+        struct Kernel<'k>(&'k mut Ellipsoid, &'k [f64], f64);
+        impl pulp::NullaryFnOnce for Kernel<'_> {
+            type Output = ();
             #[inline(always)]
-            || self.update_unrefreshed(phi, y),
-        );
+            fn call(self) {
+                self.0.update_unrefreshed(self.1, self.2);
+            }
+        }
+        pulp::Arch::new().dispatch(Kernel(self, phi, y));
         self.updates += 1;
         self.since_refresh += 1;
         if self.since_refresh >= REFRESH {
@@ -152,7 +157,7 @@ impl Ellipsoid {
 
     #[inline(always)]
     fn update_unrefreshed(&mut self, phi: &[f64], y: f64) {
-        // `moment` doubles as scratch nowhere: the gain needs its own place, and small ones live on the stack.
+        // The gain A⁻¹φ; small ones live on the stack.
         let mut stack = [0.0; 64];
         let mut heap = Vec::new();
         let gain: &mut [f64] = if self.dim <= stack.len() {
