@@ -9,6 +9,7 @@ mod text;
 pub mod csv;
 pub mod draw;
 pub mod figure;
+pub mod html;
 pub mod json;
 pub mod table;
 
@@ -65,6 +66,7 @@ pub const OUTPUTS: &[Output] = &[
     Output { file: "regret.png", render: |digest| png(&Figure::mean(digest)) },
     Output { file: "regret-log.svg", render: |digest| svg(&Figure::spread(digest)) },
     Output { file: "regret-log.png", render: |digest| png(&Figure::spread(digest)) },
+    Output { file: "report.html", render: |digest| html::render(digest).map(String::into_bytes) },
 ];
 
 fn svg(figure: &Figure) -> Result<Vec<u8>, String> {

@@ -79,6 +79,17 @@ pub enum Item {
         /// The line around it.
         outline: Option<Stroke>,
     },
+    /// A filled circle.
+    Dot {
+        /// Its centre.
+        at: Point,
+        /// Its radius.
+        radius: f64,
+        /// Its colour.
+        fill: Colour,
+        /// 0 is invisible, 1 hides what is behind.
+        opacity: f64,
+    },
     /// Words on one line.
     Text(Text),
     /// Items of which only the part inside a rectangle is drawn.

@@ -38,6 +38,11 @@ impl Canvas<'_> {
                     outline.iter().for_each(|outline| self.stroke(&path, outline));
                 }
             }
+            Item::Dot { at: [x, y], radius, fill, opacity } => {
+                if let Some(path) = PathBuilder::from_circle(*x as f32, *y as f32, *radius as f32) {
+                    self.fill(&path, *fill, *opacity, Transform::identity());
+                }
+            }
             Item::Text(text) => self.text(text),
             Item::Clip { inside, items } => {
                 let before = self.mask.take();

@@ -29,9 +29,13 @@ fn draw(item: &Item, svg: &mut String) {
             writeln!(svg, "<path d=\"{}\" fill=\"none\"{}/>", path(points), stroked(stroke))
         }
         Item::Area { points, fill, opacity, outline } => {
-            let opacity = if *opacity < 1.0 { format!(" fill-opacity=\"{}\"", short(*opacity)) } else { String::new() };
+            let opacity = translucent(*opacity);
             let outline = outline.as_ref().map_or_else(String::new, stroked);
             writeln!(svg, "<path d=\"{}Z\" fill=\"{}\"{opacity}{outline}/>", path(points), hex(*fill))
+        }
+        Item::Dot { at, radius, fill, opacity } => {
+            let ([x, y], radius, opacity) = (at.map(short), short(*radius), translucent(*opacity));
+            writeln!(svg, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{}\"{opacity}/>", hex(*fill))
         }
         Item::Text(text) => {
             let [x, y] = text.at.map(short);
@@ -83,6 +87,10 @@ fn stroked(stroke: &Stroke) -> String {
         said += &format!(" stroke-dasharray=\"{dash}\"");
     }
     said
+}
+
+fn translucent(opacity: f64) -> String {
+    if opacity < 1.0 { format!(" fill-opacity=\"{}\"", short(opacity)) } else { String::new() }
 }
 
 fn hex([red, green, blue]: Colour) -> String {

@@ -82,8 +82,9 @@ impl Axis {
         let rough = (self.high - self.low) / wanted as f64;
         let decade = rough.log10().floor() as i32;
         let unit = 10f64.powi(decade);
-        let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * unit >= rough * 0.999).unwrap_or(10.0);
-        let step = factor * unit;
+        let miss = |step: &f64| (step / rough).ln().abs();
+        let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * unit);
+        let step = steps.into_iter().min_by(|a, b| miss(a).total_cmp(&miss(b))).unwrap_or(rough);
         let decimals = usize::try_from(-(step.log10() + 1e-9).floor() as i32).unwrap_or(0);
         let last = (self.high / step * (1.0 + 1e-9)).floor() as u32;
         let tick = |i: u32| {

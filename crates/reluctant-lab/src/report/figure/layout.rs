@@ -5,7 +5,8 @@
 
 use super::super::draw::{Anchor, Colour, Font, Item, Point, Rect, Scene, Stroke, Text, simplify};
 use super::super::text;
-use super::{Figure, Plot, Series};
+use super::{Figure, Guide, Plot, Series};
+use crate::stats::quantile;
 
 const INK: Colour = [0x22; 3];
 const SOFT: Colour = [0x59; 3];
@@ -17,6 +18,12 @@ const LABEL: f64 = 11.5;
 const SMALL: f64 = 10.5;
 const MARGIN: f64 = 12.0;
 const ROW: f64 = 17.0;
+
+/// The room between plots.
+const GUTTER: f64 = 10.0;
+
+/// The width of a column of dots.
+const COLUMN: f64 = 11.0;
 
 /// How many markers a curve bears.
 const MARKS: usize = 5;
@@ -49,14 +56,15 @@ impl Figure {
         let [width, height] = if columns == 1 { [450.0, 300.0] } else { [380.0, 270.0] };
         let left = self.plots.iter().map(|plot| left_room(plot, font)).fold(0.0, f64::max);
         let right = self.plots.iter().map(|plot| right_room(plot, font)).fold(0.0, f64::max);
-        let total = 2.0 * MARGIN + columns as f64 * (left + width + right);
+        let step = left + width + right + GUTTER;
+        let total = 2.0 * MARGIN + columns as f64 * step - GUTTER;
 
         let (mut items, mut y) = (Vec::new(), MARGIN);
         for row in self.plots.chunks(columns) {
             let placed: Vec<Placed<'_>> = (0..)
                 .zip(row)
                 .map(|(column, plot)| {
-                    let x = MARGIN + left + f64::from(column) * (left + width + right);
+                    let x = MARGIN + left + f64::from(column) * step;
                     Placed { plot, font, frame: Rect { x, y: 0.0, width, height } }
                 })
                 .collect();
@@ -127,6 +135,7 @@ impl Placed<'_> {
         items.push(words([middle, title_y], Anchor::Middle, title, TITLE, INK));
         self.axes(items);
         self.curves(items);
+        self.dots(items);
         self.leaving().iter().for_each(|leaving| self.draw_leaving(leaving, items));
         if self.plot.series.iter().all(|series| series.line.is_empty()) {
             let centre = [middle, self.frame.y + 0.5 * self.frame.height];
@@ -175,8 +184,8 @@ impl Placed<'_> {
 
     fn curves(&self, items: &mut Vec<Item>) {
         let series = &self.plot.series;
-        let opacity = if series.len() <= 6 { 0.17 } else { 0.10 };
-        let mut inside = Vec::new();
+        let opacity = if series.len() <= 6 { 0.13 } else { 0.07 };
+        let (mut inside, mut edges) = (Vec::new(), Vec::new());
         for guide in &self.plot.guides {
             let points: Vec<Point> = guide.line.iter().map(|&point| self.place(point)).collect();
             inside.push(Item::Line { points, stroke: Stroke { colour: GUIDE, width: 0.8, dash: &[3.0, 3.0] } });
@@ -187,11 +196,15 @@ impl Placed<'_> {
                 simplify(&points, 0.1)
             };
             let (low, high) = (edge(1), edge(2));
+            // Where bands overlap their shades run together; a fine edge keeps each one traceable.
+            let fine = Stroke::solid(pale(series.look.stroke.colour), 0.7);
+            edges.extend([&low, &high].map(|edge| Item::Line { points: edge.clone(), stroke: fine }));
             let points: Vec<Point> = low.into_iter().chain(high.into_iter().rev()).collect();
             if !points.is_empty() {
                 inside.push(Item::Area { points, fill: series.look.stroke.colour, opacity, outline: None });
             }
         }
+        inside.append(&mut edges);
         let lines: Vec<Vec<Point>> =
             series.iter().map(|series| series.line.iter().map(|&point| self.place(point)).collect()).collect();
         for (series, line) in series.iter().zip(&lines) {
@@ -200,12 +213,12 @@ impl Placed<'_> {
         items.push(Item::Clip { inside: self.frame, items: inside });
 
         for guide in &self.plot.guides {
-            self.name_guide(&guide.label, &guide.line, items);
+            self.name_guide(guide, items);
         }
         // The markers of different curves stand at different rounds, so that none hides another.
         for (i, (series, line)) in series.iter().zip(&lines).enumerate() {
             for mark in 0..MARKS {
-                let share = (mark as f64 + (i as f64 + 0.5) / lines.len() as f64) / MARKS as f64;
+                let share = 0.03 + 0.97 * (mark as f64 + (i as f64 + 0.5) / lines.len() as f64) / MARKS as f64;
                 let x = self.frame.x + share * self.frame.width;
                 if let Some(y) = height_at(line, x).filter(|&y| self.frame.contains([x, y])) {
                     items.push(series.look.mark([x, y]));
@@ -214,14 +227,31 @@ impl Placed<'_> {
         }
     }
 
-    /// Names a guide where it ends or leaves the frame.
-    fn name_guide(&self, label: &str, line: &[Point], items: &mut Vec<Item>) {
-        let points: Vec<Point> = line.iter().map(|&point| self.place(point)).collect();
-        let Some(x) = leaving_x(&points, self.frame.y).or_else(|| points.last().map(|point| point[0])) else { return };
-        let Some(y) = height_at(&points, x) else { return };
-        let width = self.font.width(label, SMALL);
-        let at = [(x + 4.0).min(self.frame.right() - width - 3.0), (y + 12.0).max(self.frame.y + 12.0)];
-        items.push(words(at, Anchor::Start, label.to_owned(), SMALL, GUIDE));
+    /// Draws the final regret of each trial to the right of the frame, a column for each policy with its marker below.
+    fn dots(&self, items: &mut Vec<Item>) {
+        let start = self.frame.right() + names_room(self.plot, self.font) + 0.5 * COLUMN;
+        let columns = self.plot.series.iter().filter(|series| !series.finals.is_empty());
+        for (column, series) in (0..).zip(columns) {
+            let (x, colour) = (start + COLUMN * f64::from(column), series.look.stroke.colour);
+            let height = |value: f64| self.place([self.plot.x.high, value])[1];
+            let shown = |y: &f64| (self.frame.y..=self.frame.bottom()).contains(y);
+            for y in series.finals.iter().map(|&end| height(end)).filter(shown) {
+                items.push(Item::Dot { at: [x, y], radius: 1.9, fill: colour, opacity: 0.4 });
+            }
+            if let Some(y) = Some(height(quantile(&series.finals, 0.5))).filter(shown) {
+                let points = vec![[x - 0.45 * COLUMN, y], [x + 0.45 * COLUMN, y]];
+                items.push(Item::Line { points, stroke: Stroke::solid(INK, 1.6) });
+            }
+            items.push(series.look.mark([x, self.frame.bottom() + 12.0]));
+        }
+    }
+
+    /// Names a guide to the right of the frame, where no curve is.
+    fn name_guide(&self, guide: &Guide, items: &mut Vec<Item>) {
+        let end = guide.line.last().map(|&end| self.place(end));
+        if let Some([x, y]) = end.filter(|&end| self.frame.contains(end)) {
+            items.push(words([x + 4.0, y + 0.36 * SMALL], Anchor::Start, guide.label.clone(), SMALL, SOFT));
+        }
     }
 
     fn leaving_rows(&self) -> usize {
@@ -235,7 +265,7 @@ impl Placed<'_> {
         for series in &self.plot.series {
             let points: Vec<Point> = series.line.iter().map(|&point| self.place(point)).collect();
             if let (Some(x), Some(end)) = (leaving_x(&points, self.frame.y), series.line.last())
-                && end[1] > self.plot.y.high
+                && self.plot.loses(series)
             {
                 out.push((x, series, end[1]));
             }
@@ -269,7 +299,7 @@ impl Placed<'_> {
 }
 
 /// The marks of the x axis: as many as its labels leave room for.
-fn x_ticks(plot: &Plot) -> Vec<super::axis::Tick> {
+fn x_ticks(plot: &Plot) -> Vec<super::Tick> {
     plot.x.ticks(if plot.x.high >= 1e5 { 4 } else { 5 })
 }
 
@@ -279,9 +309,16 @@ fn left_room(plot: &Plot, font: &Font) -> f64 {
     LABEL + 10.0 + labels + 8.0
 }
 
-/// The room that a plot needs to the right of its frame: half of the last label.
+/// The room to the right of a plot's frame for half of the last label of its x axis and for the names of its guides.
+fn names_room(plot: &Plot, font: &Font) -> f64 {
+    let label = x_ticks(plot).last().map_or(0.0, |tick| 0.5 * font.width(&tick.label, SMALL));
+    plot.guides.iter().map(|guide| font.width(&guide.label, SMALL) + 4.0).fold(label, f64::max) + 4.0
+}
+
+/// All the room that a plot needs to the right of its frame.
 fn right_room(plot: &Plot, font: &Font) -> f64 {
-    x_ticks(plot).last().map_or(0.0, |tick| 0.5 * font.width(&tick.label, SMALL)) + 4.0
+    let columns = plot.series.iter().filter(|series| !series.finals.is_empty()).count();
+    names_room(plot, font) + COLUMN * columns as f64
 }
 
 /// The height of a line at `x`; none if the line does not reach there.
@@ -313,6 +350,11 @@ fn wrap(font: &Font, text: &str, size: f64, room: f64) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Half way to white.
+fn pale(colour: Colour) -> Colour {
+    colour.map(|part| part / 2 + 128)
 }
 
 fn text_at(at: Point, anchor: Anchor, words: String, size: f64, colour: Colour) -> Text {

@@ -1,4 +1,4 @@
-//! The figures: what is shown. Where it stands on the paper is [`layout`]'s business.
+//! The figures: what is shown. Where it stands on the paper is the business of `layout`.
 //!
 //! A [`Figure`] is data: to overlay a theoretical bound, push a [`Guide`] or a [`Series`] onto its plots; to add a figure,
 //! write another constructor.
@@ -7,12 +7,13 @@ mod axis;
 mod layout;
 mod look;
 
-pub use axis::{Axis, Scale};
+pub use axis::{Axis, Scale, Tick};
 pub use look::Look;
 
 use super::draw::Point;
-use super::{Digest, PanelDigest, text};
-use crate::stats::Sample;
+use super::{Digest, PanelDigest, PolicyDigest, text};
+use crate::results::TrialCurve;
+use crate::stats::{self, Sample};
 
 /// Plots side by side, with one legend for all.
 #[derive(Debug, Clone)]
@@ -40,6 +41,13 @@ pub struct Plot {
     pub guides: Vec<Guide>,
 }
 
+impl Plot {
+    /// Whether a curve ends above the plot.
+    fn loses(&self, series: &Series) -> bool {
+        series.line.last().is_some_and(|end| end[1] > self.y.high)
+    }
+}
+
 /// A policy's curve with a band around it.
 #[derive(Debug, Clone)]
 pub struct Series {
@@ -51,6 +59,8 @@ pub struct Series {
     pub line: Vec<Point>,
     /// Rounds, with the lower and the upper end of the band; empty if there is none.
     pub band: Vec<[f64; 3]>,
+    /// What single trials came to in the end, in increasing order, shown as dots beside the plot; empty for none.
+    pub finals: Vec<f64>,
 }
 
 /// A grey line behind the curves.
@@ -75,33 +85,40 @@ impl Figure {
                 guides: Vec::new(),
             }
         });
-        let note = match trials(digest) {
+        let mut note = match trials(digest) {
             [_, 0] => "No trial has finished yet.".to_owned(),
             [_, 1] => "Lines: the regret of the only trial.".to_owned(),
             [fewest, most] => {
                 format!("Lines: mean over {} trials. Bands: 95 % interval of the mean.", span(fewest, most))
             }
         };
+        if plots.iter().any(|plot| plot.series.iter().any(|series| plot.loses(series))) {
+            note += " Arrows: where a curve that leaves the plot ends.";
+        }
         Figure { description: format!("{}: mean cumulative regret against rounds", digest.results.title), plots, note }
     }
 
     /// The median with the 10–90 % range of trials on logarithmic axes: what the mean hides.
     pub fn spread(digest: &Digest<'_>) -> Self {
         let plots = plots(digest, |panel, looks| {
-            let series =
-                series(panel, looks, false, |at| at.median, |at| (at.q90 > at.q10).then_some([at.q10, at.q90]));
+            let ends = |at: &Sample| (at.q90 > at.q10).then_some([at.q10, at.q90]);
+            let mut series = series(panel, looks, false, |at| at.median, ends);
+            for (series, policy) in series.iter_mut().zip(&panel.policies) {
+                series.finals = finals(policy);
+            }
             let rounds = panel.panel.rounds as f64;
             let x = Axis::log(panel.panel.checkpoints.first().map_or(1.0, |&first| first as f64), rounds);
-            let y = log_range(&series);
+            let y = log_range(&series, x);
             Plot { title: panel.title.clone(), x, y, guides: growth(x, y), series }
         });
         let note = match trials(digest) {
             [_, 0] => "No trial has finished yet.".to_owned(),
-            [_, 1] => "Lines: the regret of the only trial. Logarithmic axes.".to_owned(),
+            [_, 1] => format!("Lines: the regret of the only trial. {GROWTH}"),
             [fewest, most] => {
                 let trials = span(fewest, most);
                 format!(
-                    "Lines: median over {trials} trials. Bands: from the 10 % to the 90 % quantile. Logarithmic axes."
+                    "Lines: median over {trials} trials. Bands: from the 10 % to the 90 % quantile. Dots: the final regret \
+                     of each trial, a bar at their median. {GROWTH}"
                 )
             }
         };
@@ -149,10 +166,23 @@ fn series(
             label: policy.label().to_owned(),
             look: Look::of(labels.iter().position(|&label| label == policy.label()).unwrap_or(0)),
             line: start.then_some([0.0, 0.0]).into_iter().chain(line).collect(),
+            finals: Vec::new(),
             band: (start && !band.is_empty()).then_some([0.0; 3]).into_iter().chain(band).collect(),
         }
     });
     policies.collect()
+}
+
+/// The final regrets of the trials, if there are several; of a great many, quantiles stand for all.
+fn finals(policy: &PolicyDigest<'_>) -> Vec<f64> {
+    const MOST: usize = 200;
+    let mut all: Vec<f64> = policy.policy.trials.iter().map(TrialCurve::total).collect();
+    all.sort_by(f64::total_cmp);
+    match all.len() {
+        0 | 1 => Vec::new(),
+        2..=MOST => all,
+        _ => (0..MOST).map(|i| stats::quantile(&all, i as f64 / (MOST - 1) as f64)).collect(),
+    }
 }
 
 /// The highest regret that the linear y axis shows.
@@ -172,24 +202,28 @@ fn ceiling(series: &[Series]) -> f64 {
     band.min(2.0 * highest)
 }
 
-/// The logarithmic y axis: all of what is positive, but no more than four decades.
-fn log_range(series: &[Series]) -> Axis {
+/// The logarithmic y axis: all lines, bands and dots that are positive, but no more decades than the x axis has, or four.
+fn log_range(series: &[Series], x: Axis) -> Axis {
     let line = series.iter().flat_map(|series| &series.line).map(|at| at[1]);
     let band = series.iter().flat_map(|series| &series.band).flat_map(|at| [at[1], at[2]]);
-    let values: Vec<f64> = line.chain(band).filter(|&value| value > 0.0).collect();
+    let dots = series.iter().flat_map(|series| series.finals.iter().copied());
+    let values: Vec<f64> = line.chain(band).chain(dots).filter(|&value| value > 0.0).collect();
     let high = 1.15 * values.iter().copied().fold(0.0, f64::max);
     let low = 0.9 * values.iter().copied().fold(f64::INFINITY, f64::min);
-    Axis::log(if low.is_finite() { low.max(1e-4 * high) } else { 0.0 }, high)
+    let least = high * (x.low / x.high).min(1e-4);
+    Axis::log(if low.is_finite() { low.max(least) } else { 0.0 }, high)
 }
 
-/// Lines that grow like t and like √t, to judge slopes by.
+const GROWTH: &str = "Dashed grey: growth like t and like √t.";
+
+/// Lines that grow like t and like √t, to judge slopes by: from a common start, the steeper one up to the top right corner.
 fn growth(x: Axis, y: Axis) -> Vec<Guide> {
-    let start = y.at(0.3);
     let guide = |label: &str, exponent: f64| {
+        let start = y.at(0.92) * x.low / x.high;
         let line = [0.0, 1.0].map(|share| x.at(share)).map(|t| [t, start * (t / x.low).powf(exponent)]);
         Guide { label: label.to_owned(), line: line.to_vec() }
     };
-    vec![guide("∝ t", 1.0), guide("∝ √t", 0.5)]
+    vec![guide("t", 1.0), guide("√t", 0.5)]
 }
 
 /// The fewest and the most trials of any policy.
@@ -214,6 +248,7 @@ mod tests {
             look: Look::of(i),
             line: vec![[0.0, 0.0], [1.0, end]],
             band: vec![[1.0, 0.0, 1.5 * end]],
+            finals: Vec::new(),
         };
         ends.iter().enumerate().map(one).collect()
     }
