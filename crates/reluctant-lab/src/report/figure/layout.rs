@@ -53,9 +53,10 @@ impl Figure {
             2 | 4 => 2,
             _ => 3,
         };
-        let [width, height] = if columns == 1 { [450.0, 300.0] } else { [380.0, 270.0] };
         let left = self.plots.iter().map(|plot| left_room(plot, font)).fold(0.0, f64::max);
         let right = self.plots.iter().map(|plot| right_room(plot, font)).fold(0.0, f64::max);
+        // A plot on its own is as wide with dots beside it as without, so that two of them on a page bear letters of one size.
+        let [width, height] = if columns == 1 { [(530.0 - left - right).max(300.0), 300.0] } else { [380.0, 270.0] };
         let step = left + width + right + GUTTER;
         let total = 2.0 * MARGIN + columns as f64 * step - GUTTER;
 
