@@ -7,6 +7,9 @@ mod digest;
 mod text;
 
 pub mod csv;
+pub mod draw;
+pub mod figure;
+pub mod html;
 pub mod json;
 pub mod table;
 
@@ -16,6 +19,8 @@ use std::path::{Path, PathBuf};
 
 pub use digest::{Digest, PanelDigest, PolicyDigest};
 
+use self::draw::Font;
+use self::figure::Figure;
 use crate::results::{Malformed, Results};
 
 /// Why a report could not be written.
@@ -57,7 +62,21 @@ pub const OUTPUTS: &[Output] = &[
     Output { file: "summary.json", render: |digest| json::render(digest).map(String::into_bytes) },
     Output { file: "curves.csv", render: csv::curves },
     Output { file: "trials.csv", render: csv::trials },
+    Output { file: "regret.svg", render: |digest| svg(&Figure::mean(digest)) },
+    Output { file: "regret.png", render: |digest| png(&Figure::mean(digest)) },
+    Output { file: "regret-log.svg", render: |digest| svg(&Figure::spread(digest)) },
+    Output { file: "regret-log.png", render: |digest| png(&Figure::spread(digest)) },
+    Output { file: "report.html", render: |digest| html::render(digest).map(String::into_bytes) },
 ];
+
+fn svg(figure: &Figure) -> Result<Vec<u8>, String> {
+    Ok(draw::svg::file(&figure.scene(&Font::load()?)).into_bytes())
+}
+
+fn png(figure: &Figure) -> Result<Vec<u8>, String> {
+    let font = Font::load()?;
+    draw::png::file(&figure.scene(&font), &font)
+}
 
 /// Writes every file of a report into `dir`, which is created if need be, and says which files those are.
 ///

@@ -26,7 +26,8 @@ fn decimals(value: f64) -> Option<usize> {
     }
 }
 
-fn fixed(value: f64, decimals: Option<usize>) -> String {
+/// A number to so many decimals, or with an exponent.
+pub(crate) fn fixed(value: f64, decimals: Option<usize>) -> String {
     let text = decimals.map_or_else(|| format!("{value:.1e}"), |decimals| format!("{value:.decimals$}"));
     group(&text.replace('-', "−"))
 }

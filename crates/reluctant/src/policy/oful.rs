@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_optimistic};
-use crate::arms::{Arms, Choice, Rows, Score, check_observation};
+use crate::arms::{Arms, Choice, Rows, check_observation};
 use crate::ellipsoid::{Confidence, Ellipsoid};
 use crate::error::Result;
 use crate::kernels::linear_scores;
