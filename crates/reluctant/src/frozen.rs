@@ -62,11 +62,26 @@ impl FrozenRelu {
 
     /// The mean and `radius` times the width of every arm, into `scratch.scores`.
     pub fn score(&self, rows: Rows<'_>, radius: f64, scratch: &mut Scratch) {
-        let d = rows.dim();
-        let stride = d + d * d;
+        scratch.words.clear();
+        patterns(&self.network, rows, &mut scratch.words);
+        // Small dimensions, known to the compiler, need no loops.
+        match rows.dim() {
+            2 => self.score_by_pattern(rows, scratch, |model, x| fixed_score::<2>(model, radius, x)),
+            3 => self.score_by_pattern(rows, scratch, |model, x| fixed_score::<3>(model, radius, x)),
+            4 => self.score_by_pattern(rows, scratch, |model, x| fixed_score::<4>(model, radius, x)),
+            5 => self.score_by_pattern(rows, scratch, |model, x| fixed_score::<5>(model, radius, x)),
+            d => self.score_by_pattern(rows, scratch, |model, x| {
+                let (theta, m) = model.split_at(d);
+                linear_score_reference(theta, m, radius, x)
+            }),
+        }
+    }
+
+    /// Scores each arm by the local model of its pattern, in `scratch.words`.
+    #[inline(always)]
+    fn score_by_pattern(&self, rows: Rows<'_>, scratch: &mut Scratch, score: impl Fn(&[f64], &[f64]) -> Score) {
         let Scratch { scores, numbers: models, words, table } = scratch;
-        words.clear();
-        patterns(&self.network, rows, words);
+        let stride = rows.dim() * (1 + rows.dim());
         table.clear(rows.len());
         models.clear();
         scores.clear();
@@ -76,8 +91,7 @@ impl FrozenRelu {
                 models.resize((slot + 1) * stride, 0.0);
                 self.local_model(pattern, &mut models[slot * stride..]);
             }
-            let (theta, m) = models[slot * stride..][..stride].split_at(d);
-            scores.push(linear_score_reference(theta, m, radius, x));
+            scores.push(score(&models[slot * stride..][..stride], x));
         }
     }
 
@@ -108,4 +122,20 @@ impl FrozenRelu {
         };
         rows.iter().map(score).collect()
     }
+}
+
+/// [`linear_score_reference`] for a model (θ_s, M_s) in a dimension that the compiler knows.
+#[inline(always)]
+fn fixed_score<const D: usize>(model: &[f64], radius: f64, x: &[f64]) -> Score {
+    let (theta, m) = model.split_at(D);
+    let (mut mean, mut squared) = (0.0, 0.0);
+    for i in 0..D {
+        mean += theta[i] * x[i];
+        let mut product = 0.0;
+        for j in 0..D {
+            product += m[i * D + j] * x[j];
+        }
+        squared += x[i] * product;
+    }
+    Score { mean, width: radius * squared.max(0.0).sqrt() }
 }

@@ -107,9 +107,10 @@ pub(crate) fn patterns(net: &ReluNet, rows: Rows<'_>, out: &mut Vec<Pattern>) {
                 let mut pattern = [0; LANES];
                 for (i, theta) in net.iter().enumerate() {
                     let input = block_dot(theta, block);
-                    let bit: Pattern = 1 << i;
+                    // The sign bit is clear where the input is at least zero: a sum that starts from +0 is never −0. Shifts become
+                    // vector instructions where a comparison of floats that selects integers does not.
                     for lane in 0..LANES {
-                        pattern[lane] |= if input[lane] >= 0.0 { bit } else { 0 };
+                        pattern[lane] |= (!input[lane].to_bits() >> 63) << i;
                     }
                 }
                 out.extend_from_slice(&pattern[..count]);

@@ -33,6 +33,9 @@ pub(super) fn stochastic(
     let mut order: Vec<u32> = (0..data.ys.len() as u32).collect();
     shuffle(stream, &mut order);
     pulp::Arch::new().dispatch(Passes { network, data, order: &order, rate, decay, steps });
+    // Weight decay shrinks the weights of units that never fire without end. Before they become subnormal numbers, with which the
+    // processor computes many times slower, they count as zero.
+    network.params_mut().iter_mut().filter(|p| p.abs() < 1e-100).for_each(|p| *p = 0.0);
 }
 
 struct Passes<'a> {
