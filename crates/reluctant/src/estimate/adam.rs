@@ -26,7 +26,7 @@ pub fn adam(samples: Samples<'_>, neurons: usize, steps: usize, learning_rate: f
         return Err(Error::out_of_range("learning_rate", learning_rate, "above 0 and at most 1"));
     }
     let dim = samples.dim();
-    let mut stream = key.round(0).purpose(Purpose::Fit).stream();
+    let mut stream = key.later(0).purpose(Purpose::Fit).stream();
     let bound = 1.0 / (dim as f64).sqrt();
     let mut theta: Vec<f64> = (0..neurons * dim).map(|_| bound * (2.0 * uniform(&mut stream) - 1.0)).collect();
     let mut gradient = vec![0.0; theta.len()];

@@ -12,8 +12,17 @@
 //! both are active. Sᵢⱼ changes only where a sample changes its activation pattern, so each iteration adds and removes those
 //! few samples instead of summing over all: an iteration costs a pass over the data for the value and the gradient, and a
 //! Cholesky factorisation.
+//!
+//! **Kinks are rounded first, then sharpened.** With noise, a minimum of the loss generically lies on kinks uᵢ·x = 0 of some
+//! samples, where no step that ignores the kink makes progress. So the ReLU is replaced by
+//!
+//! φ(z) = max(0, z) + max(0, ε − |z|)²/4ε,
+//!
+//! which is smooth, and ε is lowered in stages. Of the second-order terms that Gauss–Newton leaves out the one that matters
+//! here, r·cᵢ·φ″ = r·cᵢ/2ε within |z| < ε, is kept where it is positive; it is what holds a sample at its kink.
+//! Rounding also removes most poor local minima.
 
-use super::Samples;
+use super::{Model, Samples};
 use crate::linalg::{Cholesky, axpy, dot, normalise};
 use crate::relu::{Pattern, is_active};
 
@@ -21,6 +30,8 @@ use crate::relu::{Pattern, is_active};
 const ZERO: f64 = 1e-26;
 /// The damping begins at this times the greatest diagonal entry of the normal matrix.
 const FIRST_DAMPING: f64 = 1e-3;
+/// It never falls below this times that entry: from less, a few refused steps could not bring it back.
+const LEAST_DAMPING: f64 = 1e-9;
 
 /// The samples as the solver wants them: scaled to unit size, by rows and by columns.
 #[derive(Debug)]
@@ -33,6 +44,8 @@ pub(super) struct Problem {
     rewards: Vec<f64>,
     /// Σ xxᵀ.
     moment: Vec<f64>,
+    /// The root mean square of a coordinate: the typical size of u·x.
+    size: f64,
     /// A loss (sum of squares) that is zero to rounding.
     zero: f64,
 }
@@ -55,7 +68,8 @@ impl Problem {
             add_outer(1.0, x, &mut moment);
         }
         let zero = ZERO * (dot(&rewards, &rewards) + dot(&rows, &rows));
-        Problem { dim, len, rows, columns, rewards, moment, zero }
+        let size = (dot(&rows, &rows) / rows.len() as f64).sqrt();
+        Problem { dim, len, rows, columns, rewards, moment, size, zero }
     }
 
     pub(super) fn dim(&self) -> usize {
@@ -106,9 +120,9 @@ pub(super) struct Point {
     /// w; zero unless lifted.
     pub(super) linear: Vec<f64>,
     /// uᵢ·x for every sample, then for the next neuron.
-    inner: Vec<f64>,
+    pub(super) inner: Vec<f64>,
     /// f(x) − y.
-    residual: Vec<f64>,
+    pub(super) residual: Vec<f64>,
     /// Σ (f(x) − y)².
     pub(super) loss: f64,
 }
@@ -120,6 +134,26 @@ pub(super) struct Freedom {
     pub(super) amplitudes: bool,
     /// The linear term w.
     pub(super) linear: bool,
+}
+
+impl Freedom {
+    /// What a model leaves free.
+    pub(super) fn of(model: Model) -> Self {
+        Freedom { amplitudes: model == Model::Signed, linear: false }
+    }
+}
+
+/// One descent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stage {
+    /// ε in units of the typical size of u·x; 0 for the true loss.
+    pub(super) rounding: f64,
+    /// A step that lowers the loss by less than this, relative to it, does not count as progress.
+    pub(super) tolerance: f64,
+    /// Stop after this many steps in a row without progress.
+    pub(super) patience: usize,
+    /// The most steps, taken or not.
+    pub(super) iterations: usize,
 }
 
 /// The solver and its buffers, reused from iteration to iteration and from start to start.
@@ -145,6 +179,10 @@ pub(super) struct Solver<'p> {
     masked: Vec<f64>,
     left: Vec<f64>,
     right: Vec<f64>,
+    /// Sᵢᵢ with the curvature of rounded kinks.
+    bend: Vec<f64>,
+    /// ε, the width over which a kink is rounded; 0 for the true loss.
+    rounding: f64,
 }
 
 impl<'p> Solver<'p> {
@@ -175,74 +213,70 @@ impl<'p> Solver<'p> {
             masked: vec![0.0; n],
             left: vec![0.0; d],
             right: vec![0.0; d],
+            bend: vec![0.0; d * d],
+            rounding: 0.0,
         }
     }
 
-    /// Takes up the point that the caller has written to `self.at`'s directions, amplitudes and linear term.
-    pub(super) fn restart(&mut self) {
-        evaluate(self.problem, &mut self.at);
+    /// Forgets the sums over samples, so that a start does not depend on the rounding errors of the one before.
+    pub(super) fn forget(&mut self) {
         self.patterns.fill(0);
         self.pairs.fill(0.0);
     }
 
-    /// Descends until the loss is zero to rounding, no longer falls, or `iterations` steps were tried; returns how many were.
+    /// The loss, kinks rounded over `rounding` (in units of the typical size of u·x), at `self.at`'s directions, amplitudes
+    /// and linear term. To be called after any of these was changed from outside.
+    pub(super) fn evaluate(&mut self, rounding: f64) -> f64 {
+        self.rounding = rounding * self.problem.size;
+        evaluate(self.problem, self.rounding, &mut self.at);
+        self.at.loss
+    }
+
+    /// Descends on the loss, kinks rounded as `stage` says, until it is zero to rounding, it falls too slowly, or the stage's
+    /// iterations are used up; returns how many were.
     ///
     /// The damping follows Nielsen (1999): with the gain ratio ρ of the true to the predicted decrease, a step with ρ > 0 is
     /// taken and μ ← μ·max(⅓, 1 − (2ρ−1)³); otherwise μ ← μν, ν ← 2ν.
-    pub(super) fn descend(&mut self, free: Freedom, iterations: usize) -> usize {
+    pub(super) fn descend(&mut self, free: Freedom, stage: Stage) -> usize {
+        self.evaluate(stage.rounding);
         let size = self.unknowns(free);
-        let mut growth = 2.0;
-        let mut damping = 0.0;
-        let mut stale = true;
-        let mut slow = 0;
-        for iteration in 0..iterations {
-            if self.problem.is_zero(self.at.loss) {
+        let (mut damping, mut growth, mut idle) = (0.0f64, 2.0, 0);
+        let mut moved = true;
+        for iteration in 0..stage.iterations {
+            if self.problem.is_zero(self.at.loss) || idle >= stage.patience {
                 return iteration;
             }
-            if stale {
+            if moved {
                 self.linearise(free);
-                stale = false;
-                if damping == 0.0 {
-                    let top = (0..size).fold(0.0f64, |m, i| m.max(self.normal[i * size + i]));
-                    damping = FIRST_DAMPING * top;
-                }
+                moved = false;
+                let top = (0..size).fold(0.0f64, |m, i| m.max(self.normal[i * size + i]));
+                damping = if iteration == 0 { FIRST_DAMPING * top } else { damping.max(LEAST_DAMPING * top) };
                 // Nothing that is free moves the loss.
                 if !(damping > 0.0 && self.gradient.iter().any(|&g| g != 0.0)) {
                     return iteration;
                 }
             }
-            let Some(length) = self.solve(size, damping) else {
-                damping *= growth;
-                growth *= 2.0;
-                if !damping.is_finite() {
-                    return iteration;
+            idle += 1;
+            if let Some(promised) = self.solve(size, damping) {
+                self.retract(free);
+                evaluate(self.problem, self.rounding, &mut self.trial);
+                let gained = self.at.loss - self.trial.loss;
+                if gained > 0.0 && promised > 0.0 {
+                    let ratio = 2.0 * (gained / promised).min(1.0) - 1.0;
+                    damping *= (1.0 - ratio * ratio * ratio).max(1.0 / 3.0);
+                    growth = 2.0;
+                    if gained > stage.tolerance * self.at.loss {
+                        idle = 0;
+                    }
+                    std::mem::swap(&mut self.at, &mut self.trial);
+                    moved = true;
+                    continue;
                 }
-                continue;
-            };
-            if !(length > 1e-14) {
-                return iteration;
             }
-            self.retract(free);
-            evaluate(self.problem, &mut self.trial);
-            // The decrease that the linear model promises: hᵀ(μh − g).
-            let promised: f64 = self.step.iter().zip(&self.gradient).map(|(h, g)| h * (damping * h - g)).sum();
-            let gained = self.at.loss - self.trial.loss;
-            if gained > 0.0 && promised > 0.0 {
-                let ratio = 2.0 * gained / promised.max(gained) - 1.0;
-                damping *= (1.0 - ratio * ratio * ratio).max(1.0 / 3.0);
-                growth = 2.0;
-                slow = if gained <= 1e-9 * self.at.loss { slow + 1 } else { 0 };
-                std::mem::swap(&mut self.at, &mut self.trial);
-                stale = true;
-                if slow >= 2 {
-                    return iteration + 1;
-                }
-            } else {
-                damping *= growth;
-                growth *= 2.0;
-            }
+            damping *= growth;
+            growth *= 2.0;
         }
-        iterations
+        stage.iterations
     }
 
     fn unknowns(&self, free: Freedom) -> usize {
@@ -317,8 +351,12 @@ impl<'p> Solver<'p> {
         let (d, n) = (self.problem.dim, self.problem.len);
         let block = if free.amplitudes { d } else { d - 1 };
         for i in 0..self.neurons {
-            for ((m, r), z) in self.masked.iter_mut().zip(&self.at.residual).zip(&self.at.inner[i * n..]) {
-                *m = if *z >= 0.0 { *r } else { 0.0 };
+            let samples = self.masked.iter_mut().zip(&self.at.residual).zip(&self.at.inner[i * n..]);
+            if self.rounding > 0.0 {
+                let slope = 0.5 / self.rounding;
+                samples.for_each(|((m, r), z)| *m = r * ((z + self.rounding) * slope).clamp(0.0, 1.0));
+            } else {
+                samples.for_each(|((m, r), z)| *m = if *z >= 0.0 { *r } else { 0.0 });
             }
             for (g, column) in self.left.iter_mut().zip(self.problem.columns.chunks_exact(n)) {
                 *g = lane_dot(&self.masked, column);
@@ -331,13 +369,32 @@ impl<'p> Solver<'p> {
                 *t = self.at.amplitudes[i] * g;
             }
             if free.amplitudes {
-                target[0] = amplitude_sign(v) * self.left[0];
+                // ∂f/∂c = φ(z), which away from the true loss is not φ′(z)·z.
+                let inner = &self.at.inner[i * n..(i + 1) * n];
+                self.masked.iter_mut().zip(inner).for_each(|(m, z)| *m = rounded(*z, self.rounding));
+                target[0] = lane_dot(&self.masked, &self.at.residual);
             }
         }
         if free.linear {
             let target = &mut self.gradient[self.neurons * block..];
             for (g, column) in target.iter_mut().zip(self.problem.columns.chunks_exact(n)) {
                 *g = lane_dot(&self.at.residual, column);
+            }
+        }
+    }
+
+    /// Sᵢᵢ, which begins at `at`, with the curvature r/(2εcᵢ)·xxᵀ of the samples whose rounded kink bends upwards (a factor cᵢ²
+    /// follows with the block). It is left out where cᵢ is too small for the quotient.
+    #[inline(always)]
+    fn bend_kinks(&mut self, i: usize, at: usize) {
+        let (d, n) = (self.problem.dim, self.problem.len);
+        self.bend.copy_from_slice(&self.pairs[at..at + d * d]);
+        let c = self.at.amplitudes[i];
+        if self.rounding > 0.0 && c.abs() > 1e-6 {
+            for (s, (z, r)) in self.at.inner[i * n..(i + 1) * n].iter().zip(&self.at.residual).enumerate() {
+                if z.abs() < self.rounding && r * c > 0.0 {
+                    add_outer(r / c * (0.5 / self.rounding), &self.problem.rows[s * d..(s + 1) * d], &mut self.bend);
+                }
             }
         }
     }
@@ -350,13 +407,20 @@ impl<'p> Solver<'p> {
         let skip = d - block;
         let mut at = 0;
         for i in 0..k {
+            self.bend_kinks(i, at);
             let vi = &self.reflectors[i * d..(i + 1) * d];
             let last = if free.linear { k + 1 } else { k };
             let own = at;
             for j in i..last {
                 // The linear term is one more neuron, active everywhere, that is not reflected.
                 let linear = j == k;
-                let pair = if linear { &self.pairs[own..own + d * d] } else { &self.pairs[at..at + d * d] };
+                let pair = if linear {
+                    &self.pairs[own..own + d * d]
+                } else if j == i {
+                    &self.bend[..]
+                } else {
+                    &self.pairs[at..at + d * d]
+                };
                 if !linear {
                     at += d * d;
                 }
@@ -403,7 +467,8 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// Solves (JᵀJ + μI)h = −g; the length of h, or nothing if the matrix is not positive definite to rounding.
+    /// Solves (JᵀJ + μI)h = −g; the decrease hᵀ(μh − g) that the linear model promises, or nothing if the matrix is not
+    /// positive definite to rounding or the step overflows.
     fn solve(&mut self, size: usize, damping: f64) -> Option<f64> {
         self.factor.resize(size * size, 0.0);
         self.factor.copy_from_slice(&self.normal);
@@ -414,8 +479,8 @@ impl<'p> Solver<'p> {
         self.step.clear();
         self.step.extend(self.gradient.iter().map(|g| -g));
         factor.solve(&mut self.step);
-        let squared = dot(&self.step, &self.step);
-        squared.is_finite().then(|| squared.sqrt())
+        let promised: f64 = self.step.iter().zip(&self.gradient).map(|(h, g)| h * (damping * h - g)).sum();
+        promised.is_finite().then_some(promised)
     }
 
     /// The trial point: the step taken in the tangent spaces, then back to the spheres.
@@ -450,7 +515,7 @@ impl<'p> Solver<'p> {
 }
 
 /// Fills in uᵢ·x, the residuals and the loss.
-fn evaluate(problem: &Problem, point: &mut Point) {
+fn evaluate(problem: &Problem, rounding: f64, point: &mut Point) {
     pulp::Arch::new().dispatch(
         #[inline(always)]
         || {
@@ -461,9 +526,7 @@ fn evaluate(problem: &Problem, point: &mut Point) {
             let neurons = point.directions.chunks_exact(d).zip(&point.amplitudes);
             for ((u, &c), inner) in neurons.zip(point.inner.chunks_exact_mut(n)) {
                 columns_times(&problem.columns, u, inner);
-                for (r, z) in point.residual.iter_mut().zip(inner.iter()) {
-                    *r += c * z.max(0.0);
-                }
+                point.residual.iter_mut().zip(inner.iter()).for_each(|(r, z)| *r += c * rounded(*z, rounding));
             }
             for (&w, column) in point.linear.iter().zip(problem.columns.chunks_exact(n)) {
                 if w != 0.0 {
@@ -473,6 +536,17 @@ fn evaluate(problem: &Problem, point: &mut Point) {
             point.loss = lane_dot(&point.residual, &point.residual);
         },
     );
+}
+
+/// φ(z); max(0, z) for ε = 0.
+#[inline(always)]
+fn rounded(z: f64, rounding: f64) -> f64 {
+    if rounding > 0.0 {
+        let inside = (rounding - z.abs()).max(0.0);
+        z.max(0.0) + inside * inside * (0.25 / rounding)
+    } else {
+        z.max(0.0)
+    }
 }
 
 /// (Hx)₁ is u·x up to this sign, so the first reflected coordinate is the amplitude's.
@@ -520,4 +594,154 @@ fn lane_dot(a: &[f64], b: &[f64]) -> f64 {
     }
     let pairs = [lanes[0] + lanes[4], lanes[1] + lanes[5], lanes[2] + lanes[6], lanes[3] + lanes[7]];
     (pairs[0] + pairs[2]) + (pairs[1] + pairs[3]) + tail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Key, normal, unit_vector};
+
+    const DIM: usize = 4;
+    const NEURONS: usize = 3;
+    const LEN: usize = 30;
+
+    fn problem() -> Problem {
+        let mut stream = Key::new(5).stream();
+        let mut x = vec![0.0; DIM * LEN];
+        x.chunks_exact_mut(DIM).for_each(|row| unit_vector(&mut stream, row));
+        let y: Vec<f64> = (0..LEN).map(|_| normal(&mut stream)).collect();
+        Problem::new(Samples::new(DIM, &x, &y).unwrap())
+    }
+
+    fn random_start(solver: &mut Solver<'_>, seed: u64, free: Freedom) {
+        let mut stream = Key::new(seed).stream();
+        solver.at.directions.chunks_exact_mut(DIM).for_each(|row| unit_vector(&mut stream, row));
+        if free.amplitudes {
+            solver.at.amplitudes.iter_mut().for_each(|c| *c = normal(&mut stream));
+        }
+        if free.linear {
+            solver.at.linear.iter_mut().for_each(|w| *w = normal(&mut stream));
+        }
+    }
+
+    fn every_freedom() -> impl Iterator<Item = Freedom> {
+        [(false, false), (false, true), (true, false), (true, true)]
+            .into_iter()
+            .map(|(amplitudes, linear)| Freedom { amplitudes, linear })
+    }
+
+    /// The residuals and the Jacobian as one would write them down: a row a sample, a column an unknown, with the reflection
+    /// as a full matrix.
+    fn plain(problem: &Problem, at: &Point, free: Freedom) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let mut residuals = Vec::new();
+        let mut jacobian = Vec::new();
+        for (x, y) in problem.rows.chunks_exact(DIM).zip(&problem.rewards) {
+            let mut residual = dot(&at.linear, x) - y;
+            let mut row = Vec::new();
+            for (u, c) in at.directions.chunks_exact(DIM).zip(&at.amplitudes) {
+                let active = f64::from(dot(u, x) >= 0.0);
+                residual += c * active * dot(u, x);
+                if free.amplitudes {
+                    row.push(active * dot(u, x));
+                }
+                for a in 1..DIM {
+                    // e_a reflected: a unit tangent vector.
+                    let mut v = u.to_vec();
+                    v[0] += 1.0f64.copysign(u[0]);
+                    let tangent: Vec<f64> =
+                        (0..DIM).map(|b| f64::from(a == b) - 2.0 * v[a] * v[b] / dot(&v, &v)).collect();
+                    assert!(dot(&tangent, u).abs() < 1e-14);
+                    row.push(c * active * dot(&tangent, x));
+                }
+            }
+            if free.linear {
+                row.extend(x);
+            }
+            residuals.push(residual);
+            jacobian.push(row);
+        }
+        (residuals, jacobian)
+    }
+
+    #[test]
+    fn value_gradient_and_normal_matrix_agree_with_the_plain_ones() {
+        let problem = problem();
+        let mut solver = Solver::new(&problem, NEURONS);
+        for free in every_freedom() {
+            let size = solver.unknowns(free);
+            solver.forget();
+            // Moving on without forgetting exercises the incremental sums.
+            for seed in 0..6 {
+                random_start(&mut solver, seed, free);
+                solver.evaluate(0.0);
+                solver.linearise(free);
+                let (residuals, jacobian) = plain(&problem, &solver.at, free);
+                assert!((solver.at.loss - dot(&residuals, &residuals)).abs() < 1e-12);
+                for a in 0..size {
+                    let gradient: f64 = jacobian.iter().zip(&residuals).map(|(row, r)| row[a] * r).sum();
+                    assert!((solver.gradient[a] - gradient).abs() < 1e-12, "{free:?}");
+                    for b in a..size {
+                        let entry: f64 = jacobian.iter().map(|row| row[a] * row[b]).sum();
+                        assert!((solver.normal[a * size + b] - entry).abs() < 1e-12, "{free:?} {a} {b}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn gradient_agrees_with_finite_differences_rounded_or_not() {
+        let problem = problem();
+        let mut solver = Solver::new(&problem, NEURONS);
+        let step = 1e-6;
+        for (free, rounding) in every_freedom().flat_map(|free| [(free, 0.0), (free, 0.5), (free, 0.05)]) {
+            random_start(&mut solver, 11, free);
+            solver.forget();
+            solver.evaluate(rounding);
+            solver.linearise(free);
+            let size = solver.unknowns(free);
+            for a in 0..size {
+                let mut loss_at = |move_by: f64| {
+                    solver.step.clear();
+                    solver.step.resize(size, 0.0);
+                    solver.step[a] = move_by;
+                    solver.retract(free);
+                    evaluate(&problem, solver.rounding, &mut solver.trial);
+                    solver.trial.loss
+                };
+                // The loss is Σr², the gradient Jᵀr: half of its derivative.
+                let difference = (loss_at(step) - loss_at(-step)) / (4.0 * step);
+                assert!((solver.gradient[a] - difference).abs() < 1e-6, "{free:?} {rounding} {a}");
+            }
+        }
+    }
+
+    #[test]
+    fn descent_never_climbs_and_ends_where_the_gradient_vanishes() {
+        let problem = problem();
+        let mut solver = Solver::new(&problem, NEURONS);
+        for (seed, free) in (0..5).flat_map(|seed| every_freedom().map(move |free| (seed, free))) {
+            random_start(&mut solver, seed, free);
+            solver.forget();
+            let before = solver.evaluate(0.3);
+            solver.descend(free, Stage { rounding: 0.3, tolerance: 1e-15, patience: 20, iterations: 2000 });
+            assert!(solver.at.loss <= before);
+            solver.linearise(free);
+            let steepest = solver.gradient.iter().fold(0.0f64, |m, g| m.max(g.abs()));
+            // With free amplitudes the rewards, which are pure noise here, may be fitted best at infinity.
+            assert!(free.amplitudes || steepest < 1e-4, "{free:?} {seed}: {steepest:e}");
+        }
+    }
+
+    #[test]
+    fn data_of_any_size_are_brought_to_unit_size() {
+        assert_eq!(power_of_two_near(0.0), 1.0);
+        assert_eq!(power_of_two_near(3.0), 2.0);
+        assert_eq!(power_of_two_near(0.3), 0.25);
+        assert!(power_of_two_near(1e-310) > 0.0);
+        for size in [1e100, 1.0, 1e-100, 1e-300] {
+            let problem = Problem::new(Samples::new(2, &[size, -size], &[1.0]).unwrap());
+            assert!(problem.rows.iter().chain(&problem.rewards).all(|x| x.is_finite() && x.abs() <= 4e100));
+        }
+    }
 }

@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(free.worst, 0.0);
         for i in 0..k {
             assert_eq!((free.permutation[i] * 5 + 2) % k, i);
-            assert_eq!(free.flipped[i], free.permutation[i] % 3 == 0);
+            assert_eq!(free.flipped[i], free.permutation[i].is_multiple_of(3));
         }
         assert!(match_neurons(&shuffled, &truth, SignRule::Strict).unwrap().worst > 0.5);
     }
