@@ -85,7 +85,7 @@ pub(super) const ENTRY: Entry = Entry {
                 ("neurons", Literal::Count(3)),
                 ("first_batch", Literal::Count(30)),
                 ("a", Literal::Real(1.5)),
-                ("b", Literal::Real(1.1)),
+                ("b", Literal::Real(1.02)),
                 ("signs", Literal::Word("free")),
             ],
         },
