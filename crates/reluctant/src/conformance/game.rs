@@ -32,7 +32,14 @@ pub(super) struct View {
     exploring: bool,
     index: Option<usize>,
     choice: Vec<u64>,
-    pub(super) scores: Vec<u64>,
+    scores: Vec<u64>,
+}
+
+impl View {
+    /// The part that no draw of the policy has a share in.
+    pub(super) fn learnt(&self) -> (bool, &[u64]) {
+        (self.exploring, &self.scores)
+    }
 }
 
 impl Game {
