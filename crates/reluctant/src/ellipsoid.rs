@@ -11,14 +11,17 @@
 //! (Abbasi-Yadkori, Pál and Szepesvári 2011, Theorem 2). So φ·ŵ ± β·√(φᵀA⁻¹φ) is an interval for the mean reward.
 //!
 //! A⁻¹ is kept by the Sherman–Morrison formula, for a round then costs O(D²), and computed anew from A every few hundred
-//! updates, so that rounding cannot build up.
+//! updates, so that rounding cannot build up. A and b themselves are compensated sums: a policy that has settled adds the same
+//! φφᵀ a million times, where every rounding error points the same way and, divided by the small eigenvalues of A, would show in
+//! the sixth digit of the widths. What remains is the rounding of A⁻¹ as it is stored: a width keeps all but the digits of A's
+//! condition number.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::linalg::{Cholesky, axpy, dot, symmetric_times};
+use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, symmetric_times};
 
-/// Recompute the inverse from the Gram matrix after this many updates.
+/// Recompute the inverse from A after this many updates. Sooner would gain little: what is left is the rounding of A⁻¹ itself.
 const REFRESH: u32 = 512;
 
 /// What the radius of the confidence set depends on besides the data.
@@ -48,12 +51,16 @@ impl Confidence {
 #[serde(try_from = "Unchecked")]
 pub struct Ellipsoid {
     dim: usize,
-    /// A, whole.
+    /// A on and above the diagonal; what is below is never read.
     precision: Vec<f64>,
+    /// What rounding cut off from A, on and above the diagonal.
+    precision_lost: Vec<f64>,
     /// A⁻¹, whole.
     covariance: Vec<f64>,
     /// b = Σ φy.
     moment: Vec<f64>,
+    /// What rounding cut off from b.
+    moment_lost: Vec<f64>,
     /// ŵ = A⁻¹b.
     weights: Vec<f64>,
     log_det_prior: f64,
@@ -78,9 +85,11 @@ impl Ellipsoid {
         debug_assert!(precision.len() == dim * dim && covariance.len() == dim * dim);
         Ellipsoid {
             dim,
+            precision_lost: vec![0.0; dim * dim],
             precision,
             covariance,
             moment: vec![0.0; dim],
+            moment_lost: vec![0.0; dim],
             weights: vec![0.0; dim],
             log_det_prior: log_det,
             log_det_ratio: 0.0,
@@ -105,8 +114,10 @@ impl Ellipsoid {
     }
 
     /// A, whole, row after row.
-    pub fn precision(&self) -> &[f64] {
-        &self.precision
+    pub fn precision(&self) -> Vec<f64> {
+        let n = self.dim;
+        let entry = |at: usize| self.precision[(at / n).min(at % n) * n + (at / n).max(at % n)];
+        (0..n * n).map(entry).collect()
     }
 
     /// A⁻¹, whole, row after row.
@@ -169,12 +180,13 @@ impl Ellipsoid {
         for (row, &g) in self.covariance.chunks_exact_mut(self.dim).zip(gain.iter()) {
             axpy(-g * shrink, gain, row);
         }
-        for (row, &x) in self.precision.chunks_exact_mut(self.dim).zip(phi) {
-            if x != 0.0 {
-                axpy(x, phi, row);
+        let rows = self.precision.chunks_exact_mut(self.dim).zip(self.precision_lost.chunks_exact_mut(self.dim));
+        for (i, (row, lost)) in rows.enumerate() {
+            if phi[i] != 0.0 {
+                axpy_compensated(phi[i], &phi[i..], &mut row[i..], &mut lost[i..]);
             }
         }
-        axpy(y, phi, &mut self.moment);
+        axpy_compensated(y, phi, &mut self.moment, &mut self.moment_lost);
         self.log_det_ratio += libm::log1p(squared_width);
     }
 
@@ -197,8 +209,10 @@ impl Ellipsoid {
 struct Unchecked {
     dim: usize,
     precision: Vec<f64>,
+    precision_lost: Vec<f64>,
     covariance: Vec<f64>,
     moment: Vec<f64>,
+    moment_lost: Vec<f64>,
     weights: Vec<f64>,
     log_det_prior: f64,
     log_det_ratio: f64,
@@ -213,8 +227,10 @@ impl TryFrom<Unchecked> for Ellipsoid {
         let Unchecked {
             dim,
             precision,
+            precision_lost,
             covariance,
             moment,
+            moment_lost,
             weights,
             log_det_prior,
             log_det_ratio,
@@ -222,16 +238,18 @@ impl TryFrom<Unchecked> for Ellipsoid {
             since_refresh,
         } = saved;
         let square = dim.checked_mul(dim);
-        let fits = [&precision, &covariance].iter().all(|m| Some(m.len()) == square)
-            && [&moment, &weights].iter().all(|v| v.len() == dim);
+        let fits = [&precision, &precision_lost, &covariance].iter().all(|m| Some(m.len()) == square)
+            && [&moment, &moment_lost, &weights].iter().all(|v| v.len() == dim);
         if !fits {
             return Err(Error::Snapshot { reason: format!("its ellipsoid does not have dimension {dim}") });
         }
         Ok(Ellipsoid {
             dim,
             precision,
+            precision_lost,
             covariance,
             moment,
+            moment_lost,
             weights,
             log_det_prior,
             log_det_ratio,
