@@ -3,7 +3,7 @@
 //! Explore at random for t₀ rounds, fit a network Θ̃ to what was seen, freeze its activations, and play optimistically in the
 //! linear regime ([`FrozenRelu`]) over the arms in X(Θ̃, ν/2). All samples, those of the exploration too, enter the regression.
 //!
-//! With `profile = "authors"` the defaults of five switches follow the authors' public code instead of the paper, so that
+//! With `profile = "authors"` the defaults of six switches follow the authors' public code instead of the paper, so that
 //! anyone can see what each of them does to regret:
 //!
 //! | switch | paper | authors |
