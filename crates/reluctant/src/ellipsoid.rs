@@ -24,6 +24,9 @@ use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, symmetric_times};
 /// Recompute the inverse from A after this many updates. Sooner would gain little: what is left is the rounding of A⁻¹ itself.
 const REFRESH: u32 = 512;
 
+/// Above this ‖φ‖²·tr A⁻¹, the Sherman–Morrison formula would cancel more than eight digits: the inverse is computed anew instead.
+const FAR: f64 = 1e8;
+
 /// What the radius of the confidence set depends on besides the data.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Confidence {
@@ -150,20 +153,32 @@ impl Ellipsoid {
     /// Absorbs the observation (φ, y). Finite numbers of the right dimension are the caller's promise.
     pub fn update(&mut self, phi: &[f64], y: f64) {
         debug_assert_eq!(phi.len(), self.dim);
+        let far = dot(phi, phi) * self.trace() > FAR;
         pulp::Arch::new().dispatch(
             #[inline(always)]
-            || self.update_unrefreshed(phi, y),
+            || {
+                if !far {
+                    self.shrink(phi, y);
+                }
+                self.accumulate(phi, y);
+            },
         );
         self.updates += 1;
         self.since_refresh += 1;
-        if self.since_refresh >= REFRESH {
+        if far || self.since_refresh >= REFRESH {
             self.refresh();
         }
     }
 
+    /// The trace of A⁻¹.
+    fn trace(&self) -> f64 {
+        self.covariance.iter().step_by(self.dim + 1).sum()
+    }
+
+    /// A⁻¹, ŵ and the log-determinant after (φ, y), by the Sherman–Morrison formula.
     #[inline(always)]
-    fn update_unrefreshed(&mut self, phi: &[f64], y: f64) {
-        // `moment` doubles as scratch nowhere: the gain needs its own place, and small ones live on the stack.
+    fn shrink(&mut self, phi: &[f64], y: f64) {
+        // Small gains live on the stack.
         let mut stack = [0.0; 64];
         let mut heap = Vec::new();
         let gain: &mut [f64] = if self.dim <= stack.len() {
@@ -180,6 +195,12 @@ impl Ellipsoid {
         for (row, &g) in self.covariance.chunks_exact_mut(self.dim).zip(gain.iter()) {
             axpy(-g * shrink, gain, row);
         }
+        self.log_det_ratio += libm::log1p(squared_width);
+    }
+
+    /// A and b after (φ, y).
+    #[inline(always)]
+    fn accumulate(&mut self, phi: &[f64], y: f64) {
         let rows = self.precision.chunks_exact_mut(self.dim).zip(self.precision_lost.chunks_exact_mut(self.dim));
         for (i, (row, lost)) in rows.enumerate() {
             if phi[i] != 0.0 {
@@ -187,19 +208,26 @@ impl Ellipsoid {
             }
         }
         axpy_compensated(y, phi, &mut self.moment, &mut self.moment_lost);
-        self.log_det_ratio += libm::log1p(squared_width);
     }
 
     /// Recomputes A⁻¹, ŵ and the log-determinant from A and b.
     pub fn refresh(&mut self) {
         self.since_refresh = 0;
+        let step = self.dim + 1;
+        let greatest = self.precision.iter().step_by(step).fold(0.0, |m: f64, x| m.max(*x));
         let mut work = self.precision.clone();
-        // If rounding has made A indefinite, the running inverse is the better one: keep it.
-        if let Some(factor) = Cholesky::new(&mut work, self.dim) {
-            self.covariance = factor.inverse();
-            self.weights.copy_from_slice(&self.moment);
-            factor.solve(&mut self.weights);
-            self.log_det_ratio = factor.log_det() - self.log_det_prior;
+        // Beside features of enormous size the prior is lost to rounding and A need not be positive definite: then a prior that
+        // rounding does not lose takes its place.
+        for ridge in [0.0, 1e-14, 1e-12, 1e-10] {
+            work.copy_from_slice(&self.precision);
+            work.iter_mut().step_by(step).for_each(|x| *x += ridge * greatest);
+            if let Some(factor) = Cholesky::new(&mut work, self.dim) {
+                self.covariance = factor.inverse();
+                self.weights.copy_from_slice(&self.moment);
+                factor.solve(&mut self.weights);
+                self.log_det_ratio = factor.log_det() - self.log_det_prior;
+                return;
+            }
         }
     }
 }
