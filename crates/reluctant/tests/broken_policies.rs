@@ -36,6 +36,8 @@ enum Fault {
     AbsorbsNan,
     CountsBeforeItRefuses,
     TakesHugeRewards,
+    Overflows,
+    HalfLearnsWhatItRefuses,
     NeverLearns,
     ForgetsOnSave,
     SavesRoundedNumbers,
@@ -134,6 +136,10 @@ impl Policy for Toy {
             _ => {}
         }
         check_observation(self.dim, action, reward)?;
+        if self.fault == Fault::HalfLearnsWhatItRefuses && reward.abs() > 1e9 {
+            self.rewards += 1;
+            return Err(Error::out_of_range("the reward", reward, "at most 1e9"));
+        }
         if self.fault == Fault::RefusesLateRewards && self.is_late(action) {
             return Err(Error::out_of_range("the action", "late", "the last choice"));
         }
@@ -162,9 +168,15 @@ impl Policy for Toy {
         scratch.numbers.clear();
         scratch.scores.clear();
         scratch.scores.extend(rows.iter().map(|x| {
-            let length = if self.fault == Fault::NanOnZeroArms { x.iter().map(|v| v * v).sum::<f64>() } else { 1.0 };
-            let width = radius * self.ellipsoid.squared_width(x).sqrt();
-            Score { mean: self.ellipsoid.mean(x) / length, width }
+            let squared: f64 = x.iter().map(|v| v * v).sum();
+            let mean = self.ellipsoid.mean(x);
+            let mean = match self.fault {
+                Fault::NanOnZeroArms => mean / squared,
+                // Times one, as long as the fourth power is a number.
+                Fault::Overflows if squared > 0.0 => mean * (squared * squared) / (squared * squared),
+                _ => mean,
+            };
+            Score { mean, width: radius * self.ellipsoid.squared_width(x).sqrt() }
         }));
         Ok(())
     }
@@ -273,6 +285,11 @@ fn out_of_order_rewards_accepted() {
 fn bad_observations_refused() {
     let faults = [Fault::AbsorbsNan, Fault::CountsBeforeItRefuses, Fault::TakesHugeRewards];
     rejected_by("bad_observations_refused", &faults);
+}
+
+#[test]
+fn extreme_numbers_stay_finite() {
+    rejected_by("extreme_numbers_stay_finite", &[Fault::Overflows, Fault::HalfLearnsWhatItRefuses]);
 }
 
 #[test]

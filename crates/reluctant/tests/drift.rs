@@ -7,7 +7,7 @@
 
 use reluctant::linalg::normalise;
 use reluctant::relu::phi_prior;
-use reluctant::rng::{Stream, normal, unit_vector};
+use reluctant::rng::{Stream, normal, uniform, unit_vector};
 use reluctant::{Ellipsoid, Key, ReluNet};
 
 const ALLOWED: f64 = 1e-8;
@@ -211,7 +211,7 @@ fn assert_small(drift: &Drift, what: &str) {
 /// A policy that has found its arm: 99 of 100 actions within a small cap around it.
 fn concentrated(stream: &mut Stream, centre: &[f64], x: &mut [f64]) {
     unit_vector(stream, x);
-    if reluctant::rng::uniform(stream) < 0.99 {
+    if uniform(stream) < 0.99 {
         x.iter_mut().zip(centre).for_each(|(x, c)| *x = c + 0.02 * *x);
         assert!(normalise(x));
     }
@@ -230,6 +230,18 @@ fn random_features() {
         let drift = drift(Ellipsoid::ridge(6, lambda), |_, x| unit_vector(&mut stream, x));
         assert_small(&drift, &format!("random, lambda {lambda}"));
     }
+}
+
+/// As they come from a table that nobody normalised.
+#[test]
+fn features_of_many_sizes() {
+    let mut stream = Key::new(8).stream();
+    let drift = drift(Ellipsoid::ridge(6, 0.01), |_, x| {
+        unit_vector(&mut stream, x);
+        let size = 10f64.powf(8.0 * uniform(&mut stream) - 3.0);
+        x.iter_mut().for_each(|x| *x *= size);
+    });
+    assert_small(&drift, "many sizes");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Checks of how a policy learns.
 
-use super::game::{Game, KEY, Played, saved};
+use super::game::{Game, KEY, Played, finite_scores, saved};
 use super::{Subject, require, said};
-use crate::arms::{Arms, Score};
+use crate::arms::{Arms, Rows, Score};
 use crate::play::play;
 use crate::policy::Scratch;
 use crate::rng::{Key, Purpose, shuffle};
@@ -109,6 +109,39 @@ pub(super) fn bad_observations_refused(subject: &Subject) -> Result<(), String> 
         if round < subject.rounds {
             game.play(policy.as_mut())?;
         }
+    }
+    Ok(())
+}
+
+/// Histories of actions and rewards of any size that is allowed, alone and among usual ones. A policy may refuse what it cannot
+/// learn from, if that leaves no trace; what it says stays finite.
+pub(super) fn extreme_numbers_stay_finite(subject: &Subject) -> Result<(), String> {
+    for (action, reward) in [(1e-90, 1.0), (1e-90, 1e50), (1.0, 1e99), (1e50, 1.0), (1e99, 1e99)] {
+        for every in [1, 3] {
+            let text = |seen| format!("actions of size {action:e}, rewards of size {reward:e}: {seen}");
+            extreme_numbers(subject, action, reward, every).map_err(text)?;
+        }
+    }
+    Ok(())
+}
+
+/// Every so many rounds, an action and a reward of these sizes.
+fn extreme_numbers(subject: &Subject, action_size: f64, reward_size: f64, every: u64) -> Result<(), String> {
+    let (mut game, mut policy) = Game::start(subject)?;
+    for round in 1..=subject.rounds {
+        let Played { mut action, mut reward } = game.choose(policy.as_ref())?;
+        if round % every == 0 {
+            action.iter_mut().for_each(|x| *x *= action_size);
+            reward = if round % 2 == 0 { reward_size } else { -0.5 * reward_size };
+        }
+        let before = saved(policy.as_ref())?;
+        if let Err(error) = policy.update(&action, reward) {
+            let after = saved(policy.as_ref())?;
+            require(before == after, || format!("refused ({error}), but the state {before} became {after}"))?;
+        }
+        let rows = said("the action", Rows::new(game.dim(), &action))?;
+        finite_scores(policy.as_ref(), rows, &mut game.scratch)?;
+        game.view(policy.as_ref(), round)?;
     }
     Ok(())
 }

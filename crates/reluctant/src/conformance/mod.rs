@@ -93,6 +93,11 @@ pub const CHECKS: &[Check] = &[
         run: learning::bad_observations_refused,
     },
     Check {
+        name: "extreme_numbers_stay_finite",
+        why: "very large and very small numbers are legal and must not end in NaN",
+        run: learning::extreme_numbers_stay_finite,
+    },
+    Check {
         name: "beats_uniform",
         why: "a policy that learns beats chance in its own world",
         run: learning::beats_uniform,
