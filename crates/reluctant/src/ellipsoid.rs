@@ -153,16 +153,20 @@ impl Ellipsoid {
     /// Absorbs the observation (φ, y). Finite numbers of the right dimension are the caller's promise.
     pub fn update(&mut self, phi: &[f64], y: f64) {
         debug_assert_eq!(phi.len(), self.dim);
-        let far = dot(phi, phi) * self.trace() > FAR;
-        pulp::Arch::new().dispatch(
+        struct Kernel<'k>(&'k mut Ellipsoid, &'k [f64], f64, bool);
+        impl pulp::NullaryFnOnce for Kernel<'_> {
+            type Output = ();
             #[inline(always)]
-            || {
+            fn call(self) {
+                let Kernel(ellipsoid, phi, y, far) = self;
                 if !far {
-                    self.shrink(phi, y);
+                    ellipsoid.shrink(phi, y);
                 }
-                self.accumulate(phi, y);
-            },
-        );
+                ellipsoid.accumulate(phi, y);
+            }
+        }
+        let far = dot(phi, phi) * self.trace() > FAR;
+        pulp::Arch::new().dispatch(Kernel(self, phi, y, far));
         self.updates += 1;
         self.since_refresh += 1;
         if far || self.since_refresh >= REFRESH {
@@ -178,7 +182,7 @@ impl Ellipsoid {
     /// A⁻¹, ŵ and the log-determinant after (φ, y), by the Sherman–Morrison formula.
     #[inline(always)]
     fn shrink(&mut self, phi: &[f64], y: f64) {
-        // Small gains live on the stack.
+        // The gain A⁻¹φ; small ones live on the stack.
         let mut stack = [0.0; 64];
         let mut heap = Vec::new();
         let gain: &mut [f64] = if self.dim <= stack.len() {

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::arms::{Rows, Score};
 use crate::ellipsoid::Ellipsoid;
-use crate::linalg::{axpy, dot};
+use crate::kernels::{linear_score_reference, patterns};
+use crate::linalg::axpy;
 use crate::policy::Scratch;
 use crate::relu::{Pattern, ReluNet, is_active, phi_prior};
 
@@ -21,9 +22,6 @@ pub struct FrozenRelu {
     network: ReluNet,
     ellipsoid: Ellipsoid,
 }
-
-/// Marks an empty place in the table of patterns.
-const EMPTY: u32 = u32::MAX;
 
 impl FrozenRelu {
     /// Freezes the activations of `network`; no data yet, penalty λ on x‡.
@@ -66,35 +64,20 @@ impl FrozenRelu {
     pub fn score(&self, rows: Rows<'_>, radius: f64, scratch: &mut Scratch) {
         let d = rows.dim();
         let stride = d + d * d;
-        let Scratch { scores, numbers: models, words: keys, slots, .. } = scratch;
-        let places = (2 * rows.len()).next_power_of_two();
-        let shift = 64 - places.trailing_zeros();
-        keys.clear();
-        keys.resize(places, 0);
-        slots.clear();
-        slots.resize(places, EMPTY);
+        let Scratch { scores, numbers: models, words, table } = scratch;
+        words.clear();
+        patterns(&self.network, rows, words);
+        table.clear(rows.len());
         models.clear();
         scores.clear();
-        for x in rows.iter() {
-            let pattern = self.network.pattern(x);
-            // Fibonacci hashing, linear probing; at most half of the places are ever taken.
-            let mut place = (pattern.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (shift & 63)) as usize & (places - 1);
-            while slots[place] != EMPTY && keys[place] != pattern {
-                place = (place + 1) & (places - 1);
+        for (x, &pattern) in rows.iter().zip(words.iter()) {
+            let slot = table.find_or_insert(pattern);
+            if slot * stride == models.len() {
+                models.resize((slot + 1) * stride, 0.0);
+                self.local_model(pattern, &mut models[slot * stride..]);
             }
-            if slots[place] == EMPTY {
-                keys[place] = pattern;
-                slots[place] = (models.len() / stride) as u32;
-                let start = models.len();
-                models.resize(start + stride, 0.0);
-                self.local_model(pattern, &mut models[start..]);
-            }
-            let (theta, m) = models[slots[place] as usize * stride..][..stride].split_at(d);
-            let mut squared_width = 0.0;
-            for (row, &xi) in m.chunks_exact(d).zip(x) {
-                squared_width += xi * dot(row, x);
-            }
-            scores.push(Score { mean: dot(theta, x), width: radius * squared_width.max(0.0).sqrt() });
+            let (theta, m) = models[slot * stride..][..stride].split_at(d);
+            scores.push(linear_score_reference(theta, m, radius, x));
         }
     }
 

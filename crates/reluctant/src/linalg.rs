@@ -69,10 +69,15 @@ pub struct Cholesky<'a> {
 impl<'a> Cholesky<'a> {
     /// Factors `matrix` (dim × dim) in place; `None` if it is not positive definite to working precision.
     pub fn new(matrix: &'a mut [f64], dim: usize) -> Option<Self> {
-        let good = pulp::Arch::new().dispatch(
+        struct Kernel<'k>(&'k mut [f64], usize);
+        impl pulp::NullaryFnOnce for Kernel<'_> {
+            type Output = bool;
             #[inline(always)]
-            || factor_upper(matrix, dim),
-        );
+            fn call(self) -> bool {
+                factor_upper(self.0, self.1)
+            }
+        }
+        let good = pulp::Arch::new().dispatch(Kernel(matrix, dim));
         good.then_some(Cholesky { factor: matrix, dim })
     }
 

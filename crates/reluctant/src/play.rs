@@ -40,11 +40,11 @@ pub fn play(
     rounds: u64,
     mut each: impl FnMut(Step),
 ) -> Result<()> {
-    let mut buffer = Vec::new();
+    let (mut buffer, mut means) = (Vec::new(), Vec::new());
     let mut scratch = Scratch::default();
     for round in 1..=rounds {
         let arms = world.arms(round, &mut buffer);
-        let (best, average) = best_and_average(world, arms)?;
+        let (best, average) = best_and_average(world, arms, &mut means)?;
         let choice = policy.select(arms, key.round(round), &mut scratch)?;
         let mean = world.mean(&choice.action);
         let reward = mean + world.noise(round);
@@ -54,15 +54,11 @@ pub fn play(
     Ok(())
 }
 
-fn best_and_average(world: &dyn Environment, arms: Arms<'_>) -> Result<(f64, f64)> {
+fn best_and_average(world: &dyn Environment, arms: Arms<'_>, means: &mut Vec<f64>) -> Result<(f64, f64)> {
     let Arms::Finite(rows) = arms else {
         return Err(Error::NeedsFiniteArms { policy: "the regret of this environment" });
     };
-    let (mut best, mut sum) = (f64::NEG_INFINITY, 0.0);
-    for x in rows.iter() {
-        let mean = world.mean(x);
-        best = best.max(mean);
-        sum += mean;
-    }
-    Ok((best, sum / rows.len() as f64))
+    world.means(rows, means);
+    let best = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Ok((best, means.iter().sum::<f64>() / rows.len() as f64))
 }

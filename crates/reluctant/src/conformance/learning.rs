@@ -26,8 +26,15 @@ pub(super) fn same_key_same_history(subject: &Subject) -> Result<(), String> {
 }
 
 fn rubbish() -> Scratch {
-    let score = Score { mean: f64::NAN, width: -1.0 };
-    Scratch { scores: vec![score; 7], numbers: vec![f64::NAN; 11], words: vec![u64::MAX; 5], slots: vec![9; 3] }
+    let mut rubbish = Scratch {
+        scores: vec![Score { mean: f64::NAN, width: -1.0 }; 7],
+        numbers: vec![f64::NAN; 11],
+        words: vec![u64::MAX; 5],
+        ..Scratch::default()
+    };
+    rubbish.table.clear(4);
+    rubbish.table.find_or_insert(3);
+    rubbish
 }
 
 /// A new policy that is only told what was done, and never asked to choose, ends where the one that played ends.

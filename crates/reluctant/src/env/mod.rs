@@ -10,7 +10,7 @@ mod sphere_arms;
 
 use std::fmt;
 
-use crate::arms::Arms;
+use crate::arms::{Arms, Rows};
 use crate::error::{Error, Result};
 use crate::params::{Param, Params, Settings, Value};
 use crate::relu::ReluNet;
@@ -32,6 +32,12 @@ pub trait Environment: fmt::Debug + Send + Sync {
 
     /// The mean reward of an action, hidden from policies.
     fn mean(&self, action: &[f64]) -> f64;
+
+    /// The mean reward of every arm, into `out`.
+    fn means(&self, rows: Rows<'_>, out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(rows.iter().map(|x| self.mean(x)));
+    }
 
     /// The noise of a round, the same whichever action is chosen.
     fn noise(&self, round: u64) -> f64;

@@ -3,8 +3,9 @@
 use super::noise::{self, Noise};
 use super::sphere_arms::{self, SphereArms};
 use super::{Entry, Environment};
-use crate::arms::Arms;
+use crate::arms::{Arms, Rows};
 use crate::error::Result;
+use crate::kernels::network_values;
 use crate::params::{Initial, Kind, Param, Params, Value};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, sign};
@@ -67,6 +68,11 @@ impl Environment for ReluSphere {
 
     fn mean(&self, action: &[f64]) -> f64 {
         self.network.value(action)
+    }
+
+    fn means(&self, rows: Rows<'_>, out: &mut Vec<f64>) {
+        out.clear();
+        network_values(&self.network, rows, out);
     }
 
     fn noise(&self, round: u64) -> f64 {

@@ -41,7 +41,6 @@ pub fn adam(samples: Samples<'_>, neurons: usize, steps: usize, learning_rate: f
             *m = BETA_1 * *m + (1.0 - BETA_1) * g;
             *v = BETA_2 * *v + (1.0 - BETA_2) * g * g;
             let corrected = (*v / (1.0 - decay_2)).sqrt();
-            // A squared gradient that overflows would make 0 of the step and NaN of nothing: the division stays finite.
             *t -= learning_rate * (*m / (1.0 - decay_1)) / (corrected + EPSILON);
         }
     }

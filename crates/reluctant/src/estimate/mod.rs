@@ -127,8 +127,8 @@ pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key)
     let problem = Problem::new(samples);
     let mut solver = Solver::new(&problem, neurons);
     let free = Freedom { amplitudes: options.model == Model::Signed, linear: false };
-    let lift = std::env::var("LIFT").map(|v| v != "0").unwrap_or(true)
-        && problem.len() > neurons * problem.dim() + problem.dim();
+    // The linear term is d more unknowns: only where the samples are enough to determine it.
+    let lift = problem.len() > (neurons + 1) * problem.dim();
     let tolerance = 1.0 / problem.len() as f64;
     let mut best = solver.at.clone();
     let (mut agreed, mut iterations, mut restarts) = (0, 0, 0);
@@ -137,20 +137,10 @@ pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key)
         solver.restart();
         if lift {
             iterations += solver.descend(Freedom { linear: true, ..free }, options.iterations);
-            let lifted = solver.at.loss;
             turn_around(&problem, &mut solver);
             solver.restart();
-            let turned = solver.at.loss;
-            iterations += solver.descend(free, options.iterations);
-            if std::env::var("TRACE").is_ok() {
-                eprintln!(
-                    "{r}: lifted {lifted:.3e} turned {turned:.3e} final {:.4e} iterations {iterations}",
-                    solver.at.loss
-                );
-            }
-        } else {
-            iterations += solver.descend(free, options.iterations);
         }
+        iterations += solver.descend(free, options.iterations);
         restarts += 1;
         let loss = solver.at.loss;
         if loss <= best.loss * (1.0 + tolerance) {

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::arms::{Arms, Choice, Rows, Score, argmax};
 use crate::error::{Error, Result};
 use crate::params::{Param, Params, Settings, Value};
+use crate::patterns::PatternTable;
 use crate::relu::ReluNet;
 use crate::rng::{Key, Purpose, index};
 
@@ -71,10 +72,10 @@ pub struct Scratch {
     pub scores: Vec<Score>,
     /// Numbers.
     pub numbers: Vec<f64>,
-    /// Patterns or other words.
+    /// Activation patterns.
     pub words: Vec<u64>,
-    /// Small indices.
-    pub slots: Vec<u32>,
+    /// Which patterns were met, and in which order.
+    pub table: PatternTable,
 }
 
 /// A row of the registry.

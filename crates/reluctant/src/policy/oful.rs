@@ -8,9 +8,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_optimistic};
-use crate::arms::{Arms, Choice, Rows, Score, check_observation};
+use crate::arms::{Arms, Choice, Rows, check_observation};
 use crate::ellipsoid::{Confidence, Ellipsoid};
 use crate::error::Result;
+use crate::kernels::linear_scores;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::Key;
 
@@ -105,22 +106,9 @@ impl Policy for Oful {
     fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
         Arms::Finite(rows).expect_dim(self.dim)?;
         let radius = self.radius();
-        let score = |phi: &[f64]| Score {
-            mean: self.ellipsoid.mean(phi),
-            width: radius * self.ellipsoid.squared_width(phi).sqrt(),
-        };
-        let Scratch { scores, numbers: phi, .. } = scratch;
-        scores.clear();
-        if self.constant {
-            phi.clear();
-            phi.resize(self.dim + 1, 1.0);
-            scores.extend(rows.iter().map(|x| {
-                phi[..self.dim].copy_from_slice(x);
-                score(phi)
-            }));
-        } else {
-            scores.extend(rows.iter().map(score));
-        }
+        scratch.scores.clear();
+        let (weights, covariance) = (self.ellipsoid.weights(), self.ellipsoid.covariance());
+        linear_scores(weights, covariance, radius, rows, &mut scratch.scores);
         Ok(())
     }
 

@@ -31,6 +31,7 @@ use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, read_state, selec
 use crate::arms::{Arms, Choice, Rows, Score, check_observation};
 use crate::ellipsoid::Ellipsoid;
 use crate::error::{Error, Result};
+use crate::kernels::DiagonalScores;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::{Key, Purpose};
 
@@ -222,6 +223,51 @@ impl NeuralUcb {
         }
     }
 
+    /// Scores straight from the definition: the gradient of every arm, and its norm.
+    fn score_plain(&self, rows: Rows<'_>, scratch: &mut Scratch) {
+        let radius = self.config.scale * self.gradient_scale();
+        let Scratch { scores, numbers: gradient, .. } = scratch;
+        gradient.clear();
+        gradient.resize(self.network.size(), 0.0);
+        scores.extend(rows.iter().map(|x| {
+            let mean = self.network.gradient(x, gradient);
+            let squared: f64 = match &self.matrix {
+                Matrix::Diagonal(diagonal) => gradient.iter().zip(diagonal).map(|(g, u)| g * g / u).sum(),
+                Matrix::Full(ellipsoid) => ellipsoid.squared_width(gradient),
+            };
+            Score { mean, width: radius * squared.sqrt() }
+        }));
+    }
+
+    /// The same for a diagonal matrix, without forming gradients.
+    fn score_diagonal(&self, diagonal: &[f64], rows: Rows<'_>, scratch: &mut Scratch) {
+        let width = self.network.shape().width;
+        let Scratch { scores, numbers: inverse, .. } = scratch;
+        inverse.clear();
+        inverse.extend(diagonal.iter().map(|u| 1.0 / u));
+        let first = self.dim * width;
+        // Without a trained second layer its weights are ones, and they have no gradient.
+        let bias_inverse = inverse.get(first + width).copied().unwrap_or(0.0);
+        let fixed = inverse.len() == first;
+        inverse.resize(first + width, 0.0);
+        let ones = inverse.len();
+        if fixed {
+            inverse.resize(ones + width, 1.0);
+        }
+        let (first, second, bias) = self.network.layers(&inverse[ones..]);
+        let scores_of = DiagonalScores {
+            width,
+            first,
+            second,
+            first_inverse: &inverse[..self.dim * width],
+            second_inverse: &inverse[self.dim * width..ones],
+            bias,
+            bias_inverse,
+            radius: self.config.scale * self.gradient_scale(),
+        };
+        scores_of.compute(rows, scores);
+    }
+
     /// What divides a gradient before it enters the matrix: √m under `zhou`, 1 otherwise.
     fn gradient_scale(&self) -> f64 {
         match self.config.update {
@@ -283,23 +329,47 @@ impl Policy for NeuralUcb {
 
     fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
         Arms::Finite(rows).expect_dim(self.dim)?;
-        let width = self.config.scale * self.gradient_scale();
-        let Scratch { scores, numbers: gradient, .. } = scratch;
-        gradient.clear();
-        gradient.resize(self.network.size(), 0.0);
-        scores.clear();
-        scores.extend(rows.iter().map(|x| {
-            let mean = self.network.gradient(x, gradient);
-            let squared: f64 = match &self.matrix {
-                Matrix::Diagonal(diagonal) => gradient.iter().zip(diagonal).map(|(g, u)| g * g / u).sum(),
-                Matrix::Full(ellipsoid) => ellipsoid.squared_width(gradient),
-            };
-            Score { mean, width: width * squared.sqrt() }
-        }));
+        scratch.scores.clear();
+        match &self.matrix {
+            Matrix::Diagonal(diagonal) if !self.network.shape().doubled => self.score_diagonal(diagonal, rows, scratch),
+            _ => self.score_plain(rows, scratch),
+        }
         Ok(())
     }
 
     fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::of(ENTRY.name, self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Settings;
+    use crate::rng::unit_vector;
+
+    #[test]
+    fn the_diagonal_kernel_scores_like_the_definition() {
+        for preset in ["F", "T", "TW"] {
+            let given = Settings::new().with("preset", preset).with("neurons", 3u64);
+            let params = Params::resolve("neural-ucb", ENTRY.params, &given).unwrap();
+            let mut policy = NeuralUcb::new(3, &params, Key::new(1)).unwrap();
+            let mut stream = Key::new(2).stream();
+            let mut arms = vec![0.0; 3 * 50];
+            for round in 0..20 {
+                arms.chunks_exact_mut(3).for_each(|row| unit_vector(&mut stream, row));
+                let rows = Rows::new(3, &arms).unwrap();
+                let (mut fast, mut plain) = (Scratch::default(), Scratch::default());
+                policy.score(rows, &mut fast).unwrap();
+                policy.score_plain(rows, &mut plain);
+                for (a, b) in fast.scores.iter().zip(&plain.scores) {
+                    assert!(
+                        (a.mean - b.mean).abs() < 1e-12 && (a.width - b.width).abs() < 1e-12,
+                        "{preset}: {a:?} {b:?}"
+                    );
+                }
+                policy.update(rows.get(round), 0.3 * round as f64).unwrap();
+            }
+        }
     }
 }

@@ -38,9 +38,6 @@ impl Shape {
 pub(super) struct Network {
     shape: Shape,
     params: Vec<f64>,
-    /// Memory for the hidden units of one evaluation.
-    #[serde(skip)]
-    hidden: Vec<f64>,
 }
 
 impl Network {
@@ -49,7 +46,7 @@ impl Network {
         let first = shape.inputs() * shape.width;
         let bound = |i: usize| 1.0 / (if i < first { shape.inputs() } else { shape.width } as f64).sqrt();
         let params = (0..shape.size()).map(|i| bound(i) * (2.0 * uniform(stream) - 1.0)).collect();
-        Network { shape, params, hidden: Vec::new() }
+        Network { shape, params }
     }
 
     /// Zhou's start: W = diag(A, A) with entries N(0, 4/m) and v = (a, −a) with entries N(0, 2/m), so that f = 0. A network without
@@ -79,7 +76,7 @@ impl Network {
                 (0..dim).for_each(|j| params[j * width + i] = neuron[j]);
             }
         }
-        Network { shape, params, hidden: Vec::new() }
+        Network { shape, params }
     }
 
     pub(super) fn shape(&self) -> Shape {
@@ -144,15 +141,26 @@ impl Network {
         value
     }
 
+    /// The layers, for scoring; without a trained second layer it is `ones`.
+    pub(super) fn layers<'a>(&'a self, ones: &'a [f64]) -> (&'a [f64], &'a [f64], f64) {
+        let Shape { width, two_layers, doubled, .. } = self.shape;
+        let (first, rest) = self.params.split_at(self.shape.inputs() * width);
+        let bias = if two_layers && !doubled { rest[width] } else { 0.0 };
+        (first, if two_layers { &rest[..width] } else { ones }, bias)
+    }
+
+    /// Memory for the hidden units of [`Network::descend`].
+    pub(super) fn hidden(&self) -> Vec<f64> {
+        vec![0.0; self.shape.width]
+    }
+
     /// One step of stochastic gradient descent on (f(x) − y)² with weight decay; returns the loss before it.
     ///
     /// θ ← θ − rate·(2(f − y)·∂f/∂θ + decay·θ), without ever forming the gradient. Not for doubled networks.
     #[inline(always)]
-    pub(super) fn descend(&mut self, x: &[f64], y: f64, rate: f64, decay: f64) -> f64 {
+    pub(super) fn descend(&mut self, x: &[f64], y: f64, rate: f64, decay: f64, hidden: &mut [f64]) -> f64 {
         let Shape { width, two_layers, .. } = self.shape;
         let keep = 1.0 - rate * decay;
-        self.hidden.resize(width, 0.0);
-        let hidden = &mut self.hidden[..width];
         let (first, rest) = self.params.split_at_mut(x.len() * width);
         hidden.fill(0.0);
         for (weights, &xj) in first.chunks_exact(width).zip(x) {
@@ -160,25 +168,43 @@ impl Network {
         }
         if two_layers {
             let (second, bias) = rest.split_at_mut(width);
-            let value: f64 = hidden.iter().zip(second.iter()).map(|(h, v)| h.max(0.0) * v).sum::<f64>() + bias[0];
-            let error = value - y;
+            let error = positive_sum(hidden, |i| second[i]) + bias[0] - y;
             let step = -2.0 * rate * error;
             // `hidden` turns into the slope of the output in each unit's input while the second layer moves.
             for (h, v) in hidden.iter_mut().zip(second.iter_mut()) {
                 let slope = if *h >= 0.0 { *v } else { 0.0 };
-                *v = keep * *v + step * h.max(0.0);
+                *v = keep * *v + step * if *h > 0.0 { *h } else { 0.0 };
                 *h = slope;
             }
             bias[0] = keep * bias[0] + step;
             descend_first(first, hidden, x, step, keep);
             error * error
         } else {
-            let error = hidden.iter().map(|h| h.max(0.0)).sum::<f64>() - y;
+            let error = positive_sum(hidden, |_| 1.0) - y;
             hidden.iter_mut().for_each(|h| *h = if *h >= 0.0 { 1.0 } else { 0.0 });
             descend_first(first, hidden, x, -2.0 * rate * error, keep);
             error * error
         }
     }
+}
+
+/// Σ max(0, hᵢ)·vᵢ in eight interleaved partial sums: one long chain of additions would be what a training step waits for.
+#[inline(always)]
+fn positive_sum(hidden: &[f64], v: impl Fn(usize) -> f64) -> f64 {
+    const PARTS: usize = 8;
+    let mut sums = [0.0; PARTS];
+    let whole = hidden.len() / PARTS * PARTS;
+    for start in (0..whole).step_by(PARTS) {
+        for part in 0..PARTS {
+            let h = hidden[start + part];
+            sums[part] += v(start + part) * if h > 0.0 { h } else { 0.0 };
+        }
+    }
+    for i in whole..hidden.len() {
+        sums[i - whole] += v(i) * hidden[i].max(0.0);
+    }
+    let [a, b, c, d, e, f, g, h] = sums;
+    ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
 #[inline(always)]
@@ -250,7 +276,7 @@ mod tests {
                 let expected: Vec<f64> = (network.params.iter().zip(&gradient))
                     .map(|(p, g)| p - rate * (2.0 * error * g + decay * p))
                     .collect();
-                let loss = network.descend(&x, y, rate, decay);
+                let loss = network.descend(&x, y, rate, decay, &mut vec![0.0; 6]);
                 assert!((loss - error * error).abs() < 1e-12);
                 assert!(network.params.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12));
             }

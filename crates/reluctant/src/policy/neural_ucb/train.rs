@@ -32,26 +32,41 @@ pub(super) fn stochastic(
 ) {
     let mut order: Vec<u32> = (0..data.ys.len() as u32).collect();
     shuffle(stream, &mut order);
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            let mut done = 0;
-            loop {
-                let mut pass_loss = 0.0;
-                for &i in &order {
-                    let (x, y) = data.sample(i as usize);
-                    pass_loss += network.descend(x, y, rate, decay);
-                    done += 1;
-                    if done >= steps {
-                        return;
-                    }
-                }
-                if pass_loss <= GOOD_ENOUGH * order.len() as f64 {
+    pulp::Arch::new().dispatch(Passes { network, data, order: &order, rate, decay, steps });
+}
+
+struct Passes<'a> {
+    network: &'a mut Network,
+    data: Data<'a>,
+    order: &'a [u32],
+    rate: f64,
+    decay: f64,
+    steps: usize,
+}
+
+impl pulp::NullaryFnOnce for Passes<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Passes { network, data, order, rate, decay, steps } = self;
+        let mut hidden = network.hidden();
+        let mut done = 0;
+        loop {
+            let mut pass_loss = 0.0;
+            for &i in order {
+                let (x, y) = data.sample(i as usize);
+                pass_loss += network.descend(x, y, rate, decay, &mut hidden);
+                done += 1;
+                if done >= steps {
                     return;
                 }
             }
-        },
-    );
+            if pass_loss <= GOOD_ENOUGH * order.len() as f64 {
+                return;
+            }
+        }
+    }
 }
 
 /// Gradient descent on Σ(f − y)²/2 + penalty·‖θ − θ₀‖²/2 from θ₀.

@@ -1,0 +1,121 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+const EXIT_CODES: &str = "Exit codes: 0 it worked; 1 it failed (a file cannot be read or written, a trial failed); \
+2 what was typed or written is wrong (an argument, an experiment's file, data).";
+
+/// Bandits for rewards with ReLU structure: reproduce the paper, run experiments, fit networks.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXIT_CODES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Reproduces the paper's figure: two panels, five methods, 50 trials, tuning included.
+    Reproduce(Reproduce),
+    /// Runs the experiment that a TOML file describes; goes on where an earlier run stopped.
+    Run(Run),
+    /// Rebuilds every output of a folder from its results.jsonl.
+    Report {
+        /// A folder that `run` or `reproduce` wrote.
+        dir: PathBuf,
+    },
+    /// Fits a one-layer ReLU network to data with columns x1..xd,y.
+    Fit(Fit),
+    /// Lists policies and environments with their parameters, defaults, ranges and citations.
+    List {
+        /// As JSON, for programs.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Reproduce {
+    /// Where results and figures go [default: results/reproduce, or a folder of its own if options change the experiment].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Only this panel: a (d = 2, k = 3) or b (d = 2, k = 10).
+    #[arg(long)]
+    pub(crate) panel: Option<Panel>,
+    /// Trials of each method instead of 50.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) trials: Option<u64>,
+    /// Rounds of a trial instead of 1,000.
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) rounds: Option<u64>,
+    /// Standard deviation of the noise instead of 0.1.
+    #[arg(long, value_name = "S")]
+    pub(crate) noise: Option<f64>,
+    /// Threads [default: one a core]. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    /// Starts over, removing earlier results in the folder.
+    #[arg(long)]
+    pub(crate) fresh: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Panel {
+    /// d = 2, k = 3
+    A,
+    /// d = 2, k = 10
+    B,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    /// The TOML file that describes the experiment.
+    pub(crate) spec: PathBuf,
+    /// Where results and figures go [default: results/NAME].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads [default: one a core]. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<usize>,
+    /// Starts over, removing earlier results in the folder.
+    #[arg(long)]
+    pub(crate) fresh: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Fit {
+    /// A CSV file with a header and columns x1..xd,y.
+    pub(crate) data: PathBuf,
+    /// Neurons k of the network.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub(crate) neurons: u64,
+    /// Second layer: all ones with unit neurons, as in the paper, or ±1 with neurons of any length.
+    #[arg(long, value_enum, default_value_t = Signs::Ones)]
+    pub(crate) signs: Signs,
+    /// At most so many starts of the fit; it stops early once enough of them agree.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) restarts: Option<u64>,
+    /// Names the random starts.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// As JSON, for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Signs {
+    /// Unit neurons, second layer of ones
+    Ones,
+    /// Neurons of any length, second layer of ±1
+    Free,
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 1..=1024) => Ok(n),
+        _ => Err("a whole number from 1 to 1024".to_owned()),
+    }
+}

@@ -1,0 +1,115 @@
+//! `reluctant fit`: fits a one-layer ReLU network to a CSV file.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use reluctant::Key;
+use reluctant::estimate::{self, Fit, FitOptions, Model, Samples};
+use reluctant_lab::LabError;
+use serde_json::json;
+
+use crate::args::{self, Signs};
+use crate::failure::Failure;
+
+pub(crate) fn fit(options: &args::Fit) -> Result<(), Failure> {
+    let data = read(&options.data)?;
+    let mut fitting = FitOptions::default();
+    if options.signs == Signs::Free {
+        fitting.model = Model::Signed;
+    }
+    if let Some(restarts) = options.restarts {
+        fitting.restarts = restarts as usize;
+    }
+    let samples =
+        Samples::new(data.dim, &data.xs, &data.ys).map_err(|cause| wrong(&options.data, None, cause.to_string()))?;
+    let neurons = options.neurons as usize;
+    let fit = estimate::fit(samples, neurons, &fitting, Key::new(options.seed))
+        .map_err(|cause| wrong(&options.data, None, cause.to_string()))?;
+    let mut out = std::io::stdout().lock();
+    if options.json {
+        show_json(&mut out, &fit, &data)?
+    } else {
+        show(&mut out, &fit, &data)?
+    };
+    Ok(())
+}
+
+fn show(out: &mut impl Write, fit: &Fit, data: &Data) -> std::io::Result<()> {
+    writeln!(out, "{} samples in dimension {}, {} neurons", data.ys.len(), data.dim, fit.net.neurons())?;
+    writeln!(out, "loss {:.6e} (root mean square error {:.6e})", fit.loss, fit.loss.sqrt())?;
+    writeln!(out, "{} of {} restarts reached it", fit.agreed, fit.restarts)?;
+    for (i, (theta, sign)) in fit.net.iter().zip(fit.net.signs()).enumerate() {
+        let numbers: Vec<String> = theta.iter().map(|x| format!("{x:12.8}")).collect();
+        writeln!(out, "neuron {:<3} {} [{}]", i + 1, if *sign < 0.0 { '-' } else { '+' }, numbers.join(" "))?;
+    }
+    Ok(())
+}
+
+fn show_json(out: &mut impl Write, fit: &Fit, data: &Data) -> std::io::Result<()> {
+    let neurons: Vec<&[f64]> = fit.net.iter().collect();
+    let all = json!({
+        "samples": data.ys.len(),
+        "dim": data.dim,
+        "neurons": neurons,
+        "signs": fit.net.signs(),
+        "loss": fit.loss,
+        "restarts": fit.restarts,
+        "agreed": fit.agreed,
+    });
+    writeln!(out, "{all:#}")
+}
+
+struct Data {
+    dim: usize,
+    xs: Vec<f64>,
+    ys: Vec<f64>,
+}
+
+fn wrong(path: &Path, line: Option<usize>, message: String) -> LabError {
+    LabError::Input { file: path.to_owned(), line, message }
+}
+
+/// Reads a header x1,…,xd,y and rows of finite numbers.
+fn read(path: &Path) -> Result<Data, LabError> {
+    let io = |cause: std::io::Error| LabError::Io { action: "read", path: path.to_owned(), cause };
+    let file = File::open(path).map_err(io)?;
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(file);
+    let in_csv = |cause: csv::Error| {
+        let line = cause.position().map(|at| at.line() as usize);
+        match cause.into_kind() {
+            csv::ErrorKind::Io(cause) => io(cause),
+            csv::ErrorKind::Utf8 { err, .. } => wrong(path, line, format!("this is not text: {err}")),
+            other => wrong(path, line, format!("this is not CSV: {other:?}")),
+        }
+    };
+    let header = reader.headers().map_err(in_csv)?.clone();
+    let dim = header.len().saturating_sub(1);
+    let named = |i: usize, name: &str| if i < dim { name == format!("x{}", i + 1) } else { name == "y" };
+    if dim == 0 || !header.iter().enumerate().all(|(i, name)| named(i, name)) {
+        let found = header.iter().collect::<Vec<_>>().join(",");
+        return Err(wrong(path, Some(1), format!("the header must be x1,...,xd,y, not '{found}'")));
+    }
+    let (mut xs, mut ys) = (Vec::new(), Vec::new());
+    for record in reader.records() {
+        let record = record.map_err(in_csv)?;
+        let line = record.position().map(|at| at.line() as usize);
+        if record.len() != dim + 1 {
+            return Err(wrong(
+                path,
+                line,
+                format!("this row has {} numbers, but the header has {}", record.len(), dim + 1),
+            ));
+        }
+        for (i, (field, name)) in record.iter().zip(&header).enumerate() {
+            let number = field.parse::<f64>().ok().filter(|x| x.abs() <= reluctant::arms::LIMIT);
+            let number =
+                number.ok_or_else(|| wrong(path, line, format!("{name} must be a finite number, not '{field}'")))?;
+            if i < dim { xs.push(number) } else { ys.push(number) }
+        }
+    }
+    if ys.is_empty() {
+        return Err(wrong(path, None, "there are no rows of data below the header".to_owned()));
+    }
+    Ok(Data { dim, xs, ys })
+}

@@ -1,0 +1,30 @@
+//! `reluctant report`: rebuilds every output of a folder from what it holds.
+
+use std::io::Write;
+use std::path::Path;
+
+use reluctant_lab::report::{Digest, table, write_all};
+use reluctant_lab::results::Results;
+use reluctant_lab::{LabError, Store, run as lab};
+
+use crate::failure::Failure;
+
+pub(crate) fn report(dir: &Path) -> Result<(), Failure> {
+    let (experiment, finished) = Store::read(dir)?;
+    let results = lab::assemble(&experiment, &finished)?;
+    if results.panels.iter().all(|panel| panel.policies.is_empty()) {
+        let reason = "no policy has a finished trial yet".to_owned();
+        return Err(LabError::NoResults { dir: dir.to_owned(), reason }.into());
+    }
+    write_report(&results, dir)
+}
+
+/// Writes every file and shows the table.
+pub(crate) fn write_report(results: &Results, dir: &Path) -> Result<(), Failure> {
+    let files = write_all(results, dir)?;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", table::render(&Digest::new(results)))?;
+    let names: Vec<_> = files.iter().filter_map(|file| file.file_name()).map(|name| name.to_string_lossy()).collect();
+    writeln!(out, "wrote {} to {}", names.join(", "), dir.display())?;
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! `reluctant reproduce`: the paper's figure from one command.
+
+use std::path::Path;
+
+use reluctant_lab::Experiment;
+
+use super::run::{default_folder, play};
+use crate::args::{Panel, Reproduce};
+use crate::failure::Failure;
+
+/// The experiment as shipped.
+const PAPER: &str = include_str!("../../experiments/paper.toml");
+
+pub(crate) fn reproduce(options: &Reproduce) -> Result<(), Failure> {
+    let shipped =
+        Experiment { name: "reproduce".to_owned(), ..Experiment::parse(PAPER, Path::new("experiments/paper.toml"))? };
+    let experiment = adapt(shipped.clone(), options)?;
+    let out = options.out.clone().unwrap_or_else(|| {
+        let folder = default_folder(&experiment);
+        // What options changed is another experiment, and gets a folder of its own.
+        if experiment == shipped { folder } else { folder.with_file_name(format!("reproduce-{}", experiment.id())) }
+    });
+    play(&experiment, &out, options.threads, options.fresh)
+}
+
+fn adapt(mut experiment: Experiment, options: &Reproduce) -> Result<Experiment, Failure> {
+    if let Some(panel) = options.panel {
+        let label = if panel == Panel::A { "a" } else { "b" };
+        experiment.worlds.retain(|world| world.label == label);
+    }
+    if let Some(trials) = options.trials {
+        experiment.trials = trials;
+    }
+    for world in &mut experiment.worlds {
+        if let Some(rounds) = options.rounds {
+            world.rounds = rounds;
+        }
+        if let Some(sigma) = options.noise {
+            world.settings.set("sigma", sigma);
+        }
+        reluctant::env::build(&world.kind, &world.settings, reluctant::Key::new(0))?;
+    }
+    Ok(experiment)
+}

@@ -1,0 +1,44 @@
+//! How the command ends when it fails: one sentence on standard error and an exit code.
+
+use std::process::ExitCode;
+
+use reluctant_lab::LabError;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The core refused what it was given.
+    #[error(transparent)]
+    Core(#[from] reluctant::Error),
+    /// The lab failed.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// Standard output cannot be written.
+    #[error("cannot write to standard output: {0}")]
+    Output(#[from] std::io::Error),
+}
+
+impl Failure {
+    fn code(&self) -> u8 {
+        match self {
+            Failure::Core(_) => 2,
+            Failure::Lab(cause) if cause.is_usage() => 2,
+            Failure::Lab(_) | Failure::Output(_) => 1,
+        }
+    }
+
+    /// Says what went wrong and gives the exit code. A reader that closed the pipe (`| head`) wants no complaint.
+    pub(crate) fn report(&self) -> ExitCode {
+        if matches!(self, Failure::Output(cause) if cause.kind() == std::io::ErrorKind::BrokenPipe) {
+            return ExitCode::SUCCESS;
+        }
+        eprintln!("reluctant: {self}");
+        ExitCode::from(self.code())
+    }
+}
+
+impl From<reluctant_lab::report::ReportError> for Failure {
+    fn from(cause: reluctant_lab::report::ReportError) -> Self {
+        Failure::Lab(cause.into())
+    }
+}

@@ -1,0 +1,78 @@
+//! What can go wrong in the lab: each error is one sentence that names the file, the line and what is allowed.
+
+use std::path::{Path, PathBuf};
+
+/// The lab's result.
+pub type Result<T> = std::result::Result<T, LabError>;
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LabError {
+    /// The file that describes an experiment, or the data of a fit, is wrong.
+    #[error("{}{}: {message}", file.display(), line.map_or(String::new(), |line| format!(":{line}")))]
+    Input {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1, where one can be named.
+        line: Option<usize>,
+        /// What is wrong there.
+        message: String,
+    },
+    /// A file or folder cannot be read or written.
+    #[error("cannot {action} {}: {cause}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On which path.
+        path: PathBuf,
+        /// Why it failed.
+        cause: std::io::Error,
+    },
+    /// The folder holds results of another experiment.
+    #[error(
+        "{} holds the results of another experiment ({what}); choose another folder with --out, or start over with --fresh",
+        dir.display()
+    )]
+    OtherExperiment {
+        /// The folder.
+        dir: PathBuf,
+        /// What differs.
+        what: String,
+    },
+    /// The folder holds no results.
+    #[error("{} holds no results: {reason}", dir.display())]
+    NoResults {
+        /// The folder.
+        dir: PathBuf,
+        /// What is missing.
+        reason: String,
+    },
+    /// A trial failed.
+    #[error("trial {trial} of {policy} in {world} failed: {cause}")]
+    Trial {
+        /// Which environment.
+        world: String,
+        /// Which policy.
+        policy: String,
+        /// Which trial.
+        trial: u64,
+        /// Why.
+        cause: reluctant::Error,
+    },
+    /// A report cannot be written.
+    #[error(transparent)]
+    Report(#[from] crate::report::ReportError),
+}
+
+impl LabError {
+    /// Whether what the user wrote is at fault, rather than the machine.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, LabError::Input { .. } | LabError::OtherExperiment { .. } | LabError::NoResults { .. })
+    }
+
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> LabError {
+        let path = path.to_owned();
+        move |cause| LabError::Io { action, path, cause }
+    }
+}

@@ -1,0 +1,18 @@
+//! Experiments with bandits: from a TOML file to trials, statistics, tables, figures and reports.
+//!
+//! One way through: [`spec`] reads an experiment, [`plan`] names its trials, [`run`] plays them in parallel, [`store`] keeps
+//! each as it finishes, [`results`] holds them in order, [`stats`] sums them up and [`report`] shows them.
+
+pub mod error;
+pub mod plan;
+pub mod report;
+pub mod results;
+pub mod run;
+pub mod spec;
+pub mod stats;
+pub mod store;
+mod timed;
+
+pub use error::{LabError, Result};
+pub use spec::Experiment;
+pub use store::Store;

@@ -1,0 +1,110 @@
+//! Every statistic that a report shows, computed once.
+
+use crate::results::{Panel, PolicyResults, Results};
+use crate::stats::{self, Paired, Sample};
+
+/// An experiment's results with their statistics.
+pub struct Digest<'a> {
+    /// The results.
+    pub results: &'a Results,
+    /// Their panels.
+    pub panels: Vec<PanelDigest<'a>>,
+}
+
+/// A panel with its statistics.
+pub struct PanelDigest<'a> {
+    /// The panel.
+    pub panel: &'a Panel,
+    /// Its title, after "(a)", "(b)", … if there are several panels.
+    pub title: String,
+    /// Its policies.
+    pub policies: Vec<PolicyDigest<'a>>,
+}
+
+/// A policy's trials with their statistics.
+pub struct PolicyDigest<'a> {
+    /// The trials.
+    pub policy: &'a PolicyResults,
+    /// The regrets at each checkpoint; empty if there are no trials.
+    pub curve: Vec<Sample>,
+    /// Whether each trial still grows linearly.
+    pub linear: Vec<bool>,
+    /// The share of trials that do; none if there are no trials.
+    pub linear_share: Option<f64>,
+    /// The slope of the mean curve on logarithmic axes.
+    pub slope: Option<f64>,
+    /// The mean time of a trial.
+    pub seconds_per_trial: Option<f64>,
+    /// The mean time of a round in the policy itself.
+    pub microseconds_per_round: Option<f64>,
+}
+
+impl<'a> Digest<'a> {
+    /// Computes every statistic of `results`.
+    pub fn new(results: &'a Results) -> Self {
+        let several = results.panels.len() > 1;
+        let panels = results.panels.iter().enumerate();
+        Digest { results, panels: panels.map(|(i, panel)| PanelDigest::new(several.then_some(i), panel)).collect() }
+    }
+}
+
+impl<'a> PanelDigest<'a> {
+    fn new(index: Option<usize>, panel: &'a Panel) -> Self {
+        let title = match index.map(|i| (u8::try_from(i), i)) {
+            None => panel.title.clone(),
+            Some((Ok(i @ 0..26), _)) => format!("({}) {}", char::from(b'a' + i), panel.title),
+            Some((_, i)) => format!("({}) {}", i + 1, panel.title),
+        };
+        let policies = panel.policies.iter().map(|policy| PolicyDigest::new(panel, policy)).collect();
+        PanelDigest { panel, title, policies }
+    }
+
+    /// The policy with the lowest `key` of its final regret, such as its mean.
+    pub fn lowest(&self, key: impl Fn(&Sample) -> f64) -> Option<&PolicyDigest<'a>> {
+        let keyed = self.policies.iter().filter_map(|policy| policy.regret().map(|regret| (key(regret), policy)));
+        keyed.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, policy)| policy)
+    }
+
+    /// `policy` compared with every other one, in order: its final regret minus theirs.
+    pub fn differences(&self, policy: &PolicyDigest<'a>) -> impl Iterator<Item = (&PolicyDigest<'a>, Paired)> {
+        let mine = policy.policy;
+        let others = self.policies.iter().filter(move |other| !std::ptr::eq(other.policy, mine));
+        others.filter_map(move |other| stats::paired(mine, other.policy).map(|pair| (other, pair)))
+    }
+
+    /// How many trials the policies have: the same for all but in unfinished experiments.
+    pub fn trials(&self) -> [usize; 2] {
+        let counts = || self.policies.iter().map(|policy| policy.policy.trials.len());
+        [counts().min().unwrap_or(0), counts().max().unwrap_or(0)]
+    }
+}
+
+impl<'a> PolicyDigest<'a> {
+    fn new(panel: &'a Panel, policy: &'a PolicyResults) -> Self {
+        let curve = stats::curve(panel, policy);
+        let means: Vec<f64> = curve.iter().map(|sample| sample.mean).collect();
+        let mean_of = |time: fn(&crate::results::TrialCurve) -> f64| {
+            Sample::of(policy.trials.iter().map(time)).map(|sample| sample.mean)
+        };
+        PolicyDigest {
+            policy,
+            linear: policy.trials.iter().map(|trial| stats::is_linear(panel, trial)).collect(),
+            linear_share: stats::linear_share(panel, policy),
+            slope: stats::slope(&panel.checkpoints, &means),
+            seconds_per_trial: mean_of(|trial| trial.seconds),
+            microseconds_per_round: mean_of(|trial| trial.policy_seconds)
+                .map(|seconds| 1e6 * seconds / panel.rounds.max(1) as f64),
+            curve,
+        }
+    }
+
+    /// What readers call the policy.
+    pub fn label(&self) -> &'a str {
+        &self.policy.label
+    }
+
+    /// The final regrets.
+    pub fn regret(&self) -> Option<&Sample> {
+        self.curve.last()
+    }
+}

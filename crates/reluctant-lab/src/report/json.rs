@@ -1,0 +1,119 @@
+//! `summary.json`: the final numbers for programs, one object a panel, keys always in the same order.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{Digest, PanelDigest, PolicyDigest};
+use crate::stats::{Paired, Sample};
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    experiments: Vec<Experiment<'a>>,
+    name: &'a str,
+    title: &'a str,
+    version: &'a str,
+    seed: u64,
+}
+
+#[derive(Serialize)]
+struct Experiment<'a> {
+    name: &'a str,
+    environment: &'a Map<String, Value>,
+    policies: Vec<Policy<'a>>,
+    title: &'a str,
+}
+
+#[derive(Serialize)]
+struct Policy<'a> {
+    name: &'a str,
+    trials: usize,
+    rounds: u64,
+    tuned: &'a Map<String, Value>,
+    regret: Regret,
+    seconds_per_trial: Option<f64>,
+    microseconds_per_round: Option<f64>,
+    policy: &'a str,
+    params: &'a Map<String, Value>,
+    slope: Option<f64>,
+    paired: Vec<Against<'a>>,
+}
+
+/// Without trials every number is null; with a single trial the interval's two bounds are, as one trial has no spread.
+#[derive(Serialize)]
+struct Regret {
+    mean: Option<f64>,
+    ci95: [Option<f64>; 2],
+    median: Option<f64>,
+    q10: Option<f64>,
+    q90: Option<f64>,
+    linear_share: Option<f64>,
+}
+
+/// The policy's final regret minus another's, on the trials that both played.
+#[derive(Serialize)]
+struct Against<'a> {
+    against: &'a str,
+    trials: usize,
+    mean: f64,
+    ci95: [Option<f64>; 2],
+    won: f64,
+}
+
+/// The summary as indented JSON, with a final newline.
+pub fn render(digest: &Digest<'_>) -> Result<String, String> {
+    let results = digest.results;
+    let summary = Summary {
+        experiments: digest.panels.iter().map(experiment).collect(),
+        name: &results.name,
+        title: &results.title,
+        version: &results.version,
+        seed: results.seed,
+    };
+    let json = serde_json::to_string_pretty(&summary).map_err(|error| error.to_string())?;
+    Ok(json + "\n")
+}
+
+fn experiment<'a>(panel: &PanelDigest<'a>) -> Experiment<'a> {
+    Experiment {
+        name: &panel.panel.name,
+        environment: &panel.panel.environment,
+        policies: panel.policies.iter().map(|policy| describe(panel, policy)).collect(),
+        title: &panel.panel.title,
+    }
+}
+
+fn describe<'a>(panel: &PanelDigest<'a>, policy: &PolicyDigest<'a>) -> Policy<'a> {
+    let final_regret = policy.regret();
+    let number = |pick: fn(&Sample) -> f64| final_regret.map(pick);
+    let against = |other: &PolicyDigest<'a>, pair: Paired| Against {
+        against: other.label(),
+        trials: pair.trials,
+        mean: pair.mean,
+        ci95: bounds(pair.ci95()),
+        won: pair.won,
+    };
+    Policy {
+        name: policy.label(),
+        trials: policy.policy.trials.len(),
+        rounds: panel.panel.rounds,
+        tuned: &policy.policy.tuned,
+        regret: Regret {
+            mean: number(|regret| regret.mean),
+            ci95: bounds(final_regret.and_then(Sample::ci95)),
+            median: number(|regret| regret.median),
+            q10: number(|regret| regret.q10),
+            q90: number(|regret| regret.q90),
+            linear_share: policy.linear_share,
+        },
+        seconds_per_trial: policy.seconds_per_trial,
+        microseconds_per_round: policy.microseconds_per_round,
+        policy: &policy.policy.policy,
+        params: &policy.policy.params,
+        slope: policy.slope,
+        paired: panel.differences(policy).map(|(other, pair)| against(other, pair)).collect(),
+    }
+}
+
+fn bounds(interval: Option<[f64; 2]>) -> [Option<f64>; 2] {
+    interval.map_or([None, None], |ends| ends.map(Some))
+}

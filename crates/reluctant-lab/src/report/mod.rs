@@ -1,0 +1,125 @@
+//! Reports on finished trials, one output format a file.
+//!
+//! Everything starts from a [`Digest`], which holds each statistic once, so that no two formats can disagree. To add an
+//! output, write `render(&Digest)` in its own file and add a line to [`OUTPUTS`].
+
+mod digest;
+mod text;
+
+pub mod csv;
+pub mod draw;
+pub mod figure;
+pub mod html;
+pub mod json;
+pub mod table;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+pub use digest::{Digest, PanelDigest, PolicyDigest};
+
+use self::draw::Font;
+use self::figure::Figure;
+use crate::results::{Malformed, Results};
+
+/// Why a report could not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The results contradict themselves.
+    #[error("there is no report on results that contradict themselves: {0}")]
+    Malformed(#[from] Malformed),
+    /// A file's contents could not be made.
+    #[error("'{file}' could not be made: {cause}")]
+    Render {
+        /// The file's name.
+        file: &'static str,
+        /// What failed.
+        cause: String,
+    },
+    /// A file or directory could not be written.
+    #[error("'{}' could not be written: {cause}", .path.display())]
+    Write {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+/// A file that [`write_all`] writes.
+pub struct Output {
+    /// Its name.
+    pub file: &'static str,
+    /// Makes its contents, or says why it cannot.
+    pub render: fn(&Digest<'_>) -> Result<Vec<u8>, String>,
+}
+
+/// Every file of a report.
+pub const OUTPUTS: &[Output] = &[
+    Output { file: "summary.json", render: |digest| json::render(digest).map(String::into_bytes) },
+    Output { file: "curves.csv", render: csv::curves },
+    Output { file: "trials.csv", render: csv::trials },
+    Output { file: "regret.svg", render: |digest| svg(&Figure::mean(digest)) },
+    Output { file: "regret.png", render: |digest| png(&Figure::mean(digest)) },
+    Output { file: "regret-log.svg", render: |digest| svg(&Figure::spread(digest)) },
+    Output { file: "regret-log.png", render: |digest| png(&Figure::spread(digest)) },
+    Output { file: "report.html", render: |digest| html::render(digest).map(String::into_bytes) },
+];
+
+fn svg(figure: &Figure) -> Result<Vec<u8>, String> {
+    Ok(draw::svg::file(&figure.scene(&Font::load()?)).into_bytes())
+}
+
+fn png(figure: &Figure) -> Result<Vec<u8>, String> {
+    let font = Font::load()?;
+    draw::png::file(&figure.scene(&font), &font)
+}
+
+/// Writes every file of a report into `dir`, which is created if need be, and says which files those are.
+///
+/// All contents are made before the first file is touched, and each file is replaced as a whole: a reader sees the old or
+/// the new one, never half of it.
+pub fn write_all(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, ReportError> {
+    results.check()?;
+    let digest = Digest::new(results);
+    let render = |output: &Output| match (output.render)(&digest) {
+        Ok(contents) => Ok((dir.join(output.file), contents)),
+        Err(cause) => Err(ReportError::Render { file: output.file, cause }),
+    };
+    let files = OUTPUTS.iter().map(render).collect::<Result<Vec<_>, _>>()?;
+    fs::create_dir_all(dir).map_err(|cause| ReportError::Write { path: dir.to_owned(), cause })?;
+    for (path, contents) in &files {
+        replace(path, contents).map_err(|cause| ReportError::Write { path: path.clone(), cause })?;
+    }
+    Ok(files.into_iter().map(|(path, _)| path).collect())
+}
+
+/// Replaces the file at `path` as a whole: writes a neighbour, then renames it.
+fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let neighbour = path.with_file_name(name);
+    let written = fs::File::create(&neighbour).and_then(|mut file| {
+        file.write_all(contents)?;
+        file.sync_all()
+    });
+    let replaced = written.and_then(|()| fs::rename(&neighbour, path));
+    if replaced.is_err() {
+        // The first error is the one to report; a neighbour that cannot be removed was most likely never made.
+        let _ = fs::remove_file(&neighbour);
+    }
+    replaced
+}
+
+/// What stands above a panel's table, such as "(a) d = 2, k = 3: 50 trials of 1 000 rounds".
+fn headline(panel: &PanelDigest<'_>) -> String {
+    let trials = match panel.trials() {
+        [1, 1] => "1 trial".to_owned(),
+        [fewest, most] if fewest == most => format!("{} trials", text::count(most as u64)),
+        [fewest, most] => format!("{} to {} trials", text::count(fewest as u64), text::count(most as u64)),
+    };
+    format!("{}: {trials} of {} rounds", panel.title, text::count(panel.panel.rounds))
+}

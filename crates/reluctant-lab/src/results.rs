@@ -1,0 +1,164 @@
+//! The finished trials of an experiment: what statistics and reports work on.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// All finished trials of an experiment, in canonical order (never in order of completion).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Results {
+    /// The experiment's short name.
+    pub name: String,
+    /// Its title, for readers.
+    pub title: String,
+    /// The version of the program that played the trials.
+    pub version: String,
+    /// The seed from which every trial's randomness is keyed.
+    pub seed: u64,
+    /// One panel an environment.
+    pub panels: Vec<Panel>,
+}
+
+/// One environment with every policy that played in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    /// The short name, unique in the experiment.
+    pub name: String,
+    /// What stands above the panel, such as "d = 2, k = 3"; the figure adds "(a)", "(b)", ….
+    pub title: String,
+    /// The environment's parameters.
+    pub environment: Map<String, Value>,
+    /// The number of rounds T of each trial.
+    pub rounds: u64,
+    /// The rounds after which the regret was noted: increasing, the last one T.
+    ///
+    /// T/4 and T/2 should be among them: they decide whether a trial [grows linearly](crate::stats::is_linear). Where they
+    /// are not, the regret is interpolated.
+    pub checkpoints: Vec<u64>,
+    /// The policies, in the order of the experiment's description.
+    pub policies: Vec<PolicyResults>,
+}
+
+/// Every trial of one policy in one environment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PolicyResults {
+    /// What readers see; unique in the panel.
+    pub label: String,
+    /// The policy's name in the registry.
+    pub policy: String,
+    /// Its parameters, as played.
+    pub params: Map<String, Value>,
+    /// The parameters among them that tuning chose.
+    pub tuned: Map<String, Value>,
+    /// The trials, by increasing number.
+    pub trials: Vec<TrialCurve>,
+}
+
+/// The regret of one trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialCurve {
+    /// The trial's number. Trials of the same number saw the same arms and the same noise, whatever the policy.
+    pub trial: u64,
+    /// The cumulative regret at each of the panel's checkpoints.
+    pub regret: Vec<f64>,
+    /// The total regret that uniformly random choice would expect on these rounds.
+    pub chance: f64,
+    /// The time of the whole trial.
+    pub seconds: f64,
+    /// The time spent in the policy's `select` and `update` alone.
+    pub policy_seconds: f64,
+}
+
+impl TrialCurve {
+    /// The regret after all rounds; 0 if nothing was noted.
+    pub fn total(&self) -> f64 {
+        self.regret.last().copied().unwrap_or(0.0)
+    }
+}
+
+/// Results that contradict themselves.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{place} {problem}")]
+pub struct Malformed {
+    /// Where: the panel, and where it applies the policy and the trial.
+    pub place: String,
+    /// What is wrong there.
+    pub problem: String,
+}
+
+impl Results {
+    /// An error unless every curve fits its panel's checkpoints and every number is finite.
+    pub fn check(&self) -> Result<(), Malformed> {
+        self.panels.iter().try_for_each(Panel::check)
+    }
+}
+
+impl Panel {
+    fn check(&self) -> Result<(), Malformed> {
+        let here = || format!("panel '{}'", self.name);
+        let increasing = self.checkpoints.windows(2).all(|pair| pair[0] < pair[1]);
+        if !increasing || self.checkpoints.first() == Some(&0) || self.checkpoints.last() != Some(&self.rounds) {
+            let problem = format!("needs increasing checkpoints that start after round 0 and end at {}", self.rounds);
+            return Err(Malformed { place: here(), problem });
+        }
+        for policy in &self.policies {
+            let here = || format!("{}, policy '{}'", here(), policy.label);
+            if !policy.trials.windows(2).all(|pair| pair[0].trial < pair[1].trial) {
+                return Err(Malformed { place: here(), problem: "needs trials of increasing number".to_owned() });
+            }
+            for trial in &policy.trials {
+                trial.check(self.checkpoints.len()).map_err(|problem| {
+                    let place = format!("{}, trial {}", here(), trial.trial);
+                    Malformed { place, problem }
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TrialCurve {
+    fn check(&self, checkpoints: usize) -> Result<(), String> {
+        if self.regret.len() != checkpoints {
+            return Err(format!("notes {} regrets for {checkpoints} checkpoints", self.regret.len()));
+        }
+        let named = [("chance", self.chance), ("seconds", self.seconds), ("policy_seconds", self.policy_seconds)];
+        let regrets = self.regret.iter().map(|&regret| ("regret", regret));
+        match regrets.chain(named).find(|(_, value)| !value.is_finite()) {
+            Some((name, value)) => Err(format!("has {name} = {value}, which is not a finite number")),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn panel(checkpoints: Vec<u64>, regret: Vec<f64>) -> Panel {
+        let trial = TrialCurve { trial: 7, regret, chance: 1.0, seconds: 1.0, policy_seconds: 1.0 };
+        let policy = PolicyResults {
+            label: "OFUL".into(),
+            policy: "oful".into(),
+            params: Map::new(),
+            tuned: Map::new(),
+            trials: vec![trial],
+        };
+        let (name, title) = ("a".into(), "d = 2".into());
+        Panel { name, title, environment: Map::new(), rounds: 4, checkpoints, policies: vec![policy] }
+    }
+
+    #[test]
+    fn contradictions_are_named_in_one_sentence() {
+        let said = |checkpoints, regret| panel(checkpoints, regret).check().unwrap_err().to_string();
+        assert_eq!(panel(vec![2, 4], vec![0.5, 0.5]).check(), Ok(()));
+        assert_eq!(
+            said(vec![2, 3], vec![0.5, 0.5]),
+            "panel 'a' needs increasing checkpoints that start after round 0 and end at 4"
+        );
+        assert_eq!(said(vec![2, 4], vec![0.5]), "panel 'a', policy 'OFUL', trial 7 notes 1 regrets for 2 checkpoints");
+        assert_eq!(
+            said(vec![2, 4], vec![0.5, f64::NAN]),
+            "panel 'a', policy 'OFUL', trial 7 has regret = NaN, which is not a finite number"
+        );
+    }
+}

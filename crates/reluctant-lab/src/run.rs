@@ -1,0 +1,227 @@
+//! Runs an experiment: tunes, plays, stores, and puts the results in order.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+use reluctant::Settings;
+use serde_json::{Map, Value};
+
+use crate::error::{LabError, Result};
+use crate::plan::{Stage, Trial, checkpoints};
+use crate::results::{Panel, PolicyResults, Results, TrialCurve};
+use crate::spec::{Contender, Experiment, World};
+use crate::store::Store;
+
+/// What happens during a run, for whoever shows progress.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// A stage begins: so many trials in all, of which some were finished in an earlier run.
+    Begin {
+        /// Which stage.
+        stage: Stage,
+        /// Trials of the stage.
+        total: u64,
+        /// Those already finished.
+        finished: u64,
+    },
+    /// A trial has finished.
+    Finished {
+        /// The environment's label.
+        world: &'a str,
+        /// The policy's label.
+        policy: &'a str,
+    },
+    /// The stage is over.
+    End,
+}
+
+/// Plays every trial that `store` does not hold yet, on `threads` threads (0: one a core).
+///
+/// Results do not depend on the number of threads: each trial is a function of its key alone.
+pub fn run(
+    experiment: &Experiment,
+    store: &Store,
+    threads: usize,
+    progress: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<()> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|cause| LabError::Io {
+        action: "start the threads of",
+        path: store.dir().to_owned(),
+        cause: std::io::Error::other(cause),
+    })?;
+    let mut tuning = Vec::new();
+    for_each_meeting(experiment, |world, contender| {
+        if contender.grid.is_empty() {
+            return Ok(());
+        }
+        for candidate in contender.candidates() {
+            for trial in 0..experiment.tuning_trials {
+                tuning.push(Job::new(experiment, world, contender, &candidate, Stage::Tuning, trial)?);
+            }
+        }
+        Ok(())
+    })?;
+    play_missing(&pool, store, Stage::Tuning, tuning, progress)?;
+
+    let finished = store.finished();
+    let mut reported = Vec::new();
+    for_each_meeting(experiment, |world, contender| {
+        let chosen = choose(experiment, world, contender, &finished)?.unwrap_or_default();
+        for trial in 0..experiment.trials {
+            reported.push(Job::new(experiment, world, contender, &chosen, Stage::Reported, trial)?);
+        }
+        Ok(())
+    })?;
+    play_missing(&pool, store, Stage::Reported, reported, progress)
+}
+
+/// A trial with the labels that people know it by.
+struct Job<'a> {
+    world: &'a str,
+    policy: &'a str,
+    trial: Trial,
+}
+
+impl<'a> Job<'a> {
+    fn new(
+        experiment: &Experiment,
+        world: &'a World,
+        contender: &'a Contender,
+        candidate: &Settings,
+        stage: Stage,
+        trial: u64,
+    ) -> Result<Self> {
+        let (world_label, policy) = (&world.label, &contender.label);
+        let trial = experiment
+            .trial(world, contender, candidate, stage, trial)
+            .map_err(|cause| failed(world_label, policy, trial, cause))?;
+        Ok(Job { world: world_label, policy, trial })
+    }
+}
+
+fn failed(world: &str, policy: &str, trial: u64, cause: reluctant::Error) -> LabError {
+    LabError::Trial { world: world.to_owned(), policy: policy.to_owned(), trial, cause }
+}
+
+fn for_each_meeting<'a>(
+    experiment: &'a Experiment,
+    mut each: impl FnMut(&'a World, &'a Contender) -> Result<()>,
+) -> Result<()> {
+    for world in &experiment.worlds {
+        for contender in &experiment.contenders {
+            each(world, contender)?;
+        }
+    }
+    Ok(())
+}
+
+fn play_missing(
+    pool: &rayon::ThreadPool,
+    store: &Store,
+    stage: Stage,
+    jobs: Vec<Job<'_>>,
+    progress: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<()> {
+    let total = jobs.len() as u64;
+    let mut missing: Vec<Job<'_>> = jobs.into_iter().filter(|job| !store.has(&job.trial)).collect();
+    progress(Event::Begin { stage, total, finished: total - missing.len() as u64 });
+    // By trial, so that every policy's first trials finish first and no one policy is left for the end.
+    missing.sort_by_key(|job| job.trial.trial);
+    let outcome = pool.install(|| {
+        missing.par_iter().with_max_len(1).try_for_each(|job| {
+            let curve = job.trial.run().map_err(|cause| failed(job.world, job.policy, job.trial.trial, cause))?;
+            store.append(&job.trial, curve)?;
+            progress(Event::Finished { world: job.world, policy: job.policy });
+            Ok(())
+        })
+    });
+    progress(Event::End);
+    outcome
+}
+
+/// The candidate with the least mean regret on the tuning trials; the first of equals. `None` if a tuning trial is missing.
+fn choose(
+    experiment: &Experiment,
+    world: &World,
+    contender: &Contender,
+    finished: &HashMap<String, TrialCurve>,
+) -> Result<Option<Settings>> {
+    let mut candidates = contender.candidates();
+    if contender.grid.is_empty() {
+        return Ok(candidates.pop());
+    }
+    let mut best: Option<(f64, Settings)> = None;
+    for candidate in candidates {
+        let mut sum = 0.0;
+        for trial in 0..experiment.tuning_trials {
+            let job = Job::new(experiment, world, contender, &candidate, Stage::Tuning, trial)?;
+            let Some(curve) = finished.get(&job.trial.id()) else { return Ok(None) };
+            sum += curve.total();
+        }
+        if best.as_ref().is_none_or(|(least, _)| sum < *least) {
+            best = Some((sum, candidate));
+        }
+    }
+    Ok(best.map(|(_, candidate)| candidate))
+}
+
+/// The finished trials in canonical order. Policies whose tuning is not complete, or that have no finished trial, are left out.
+pub fn assemble(experiment: &Experiment, finished: &HashMap<String, TrialCurve>) -> Result<Results> {
+    let mut panels = Vec::new();
+    for world in &experiment.worlds {
+        let mut policies = Vec::new();
+        for contender in &experiment.contenders {
+            let Some(chosen) = choose(experiment, world, contender, finished)? else { continue };
+            let mut trials = Vec::new();
+            let mut params = Map::new();
+            for trial in 0..experiment.trials {
+                let job = Job::new(experiment, world, contender, &chosen, Stage::Reported, trial)?;
+                if let Some(curve) = finished.get(&job.trial.id()) {
+                    trials.push(curve.clone());
+                }
+                params = to_map(&job.trial.policy_settings);
+            }
+            if !trials.is_empty() {
+                let (label, policy) = (contender.label.clone(), contender.kind.clone());
+                policies.push(PolicyResults { label, policy, params, tuned: to_map(&chosen), trials });
+            }
+        }
+        let mut environment = Map::from_iter([("kind".to_owned(), Value::from(world.kind.as_str()))]);
+        environment.extend(to_map(&complete(world)));
+        panels.push(Panel {
+            name: world.label.clone(),
+            title: world.title.clone(),
+            environment,
+            rounds: world.rounds,
+            checkpoints: checkpoints(world.rounds),
+            policies,
+        });
+    }
+    Ok(Results {
+        name: experiment.name.clone(),
+        title: experiment.title.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: experiment.seed,
+        panels,
+    })
+}
+
+/// An environment's settings with its defaults filled in.
+fn complete(world: &World) -> Settings {
+    let mut settings = world.settings.clone();
+    let params = reluctant::env::find(&world.kind)
+        .and_then(|entry| reluctant::Params::resolve(&world.kind, entry.params, &world.settings).map(|p| (entry, p)));
+    if let Ok((entry, params)) = params {
+        for param in entry.params {
+            if let Some(value) = params.get(param.name) {
+                settings.set(param.name, value.clone());
+            }
+        }
+    }
+    settings
+}
+
+fn to_map(settings: &Settings) -> Map<String, Value> {
+    let json = |value: &reluctant::Value| serde_json::to_value(value).unwrap_or(Value::Null);
+    settings.iter().map(|(name, value)| (name.to_owned(), json(value))).collect()
+}

@@ -1,0 +1,441 @@
+//! An experiment as one TOML file describes it.
+//!
+//! ```toml
+//! name = "toy"
+//! seed = 1
+//! rounds = 1000
+//! trials = 50
+//!
+//! [tuning]
+//! trials = 10                       # on seeds of their own
+//!
+//! [[environment]]
+//! kind = "relu-sphere"              # any environment of `reluctant list`, with its parameters
+//! label = "a"
+//! neurons = 3
+//!
+//! [[policy]]
+//! kind = "ofu-relu"                 # any policy of `reluctant list`, with its parameters
+//! label = "OFU-ReLU"
+//! explore = 20
+//! lambda = [0.001, 0.01, 0.1]       # a list is a grid: the best on the tuning seeds is reported
+//! ```
+//!
+//! Every environment meets every policy. What an environment knows (neurons, noise) is told to policies that ask for it, unless
+//! the file gives it. Everything is checked before the first trial, and every mistake is named with its line.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use reluctant::params::Params;
+use reluctant::{Error, Key, Settings, Value, env, policy};
+use serde::{Deserialize, Serialize};
+use toml::de::{DeTable, DeValue};
+
+use crate::error::{LabError, Result};
+use crate::plan::{Stage, Trial, facts};
+
+/// Environments × policies × trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// A short name.
+    pub name: String,
+    /// A title for readers.
+    pub title: String,
+    /// All randomness comes from it.
+    pub seed: u64,
+    /// Reported trials of each policy in each environment.
+    pub trials: u64,
+    /// Tuning trials of each candidate of a grid.
+    pub tuning_trials: u64,
+    /// The environments.
+    pub worlds: Vec<World>,
+    /// The policies.
+    pub contenders: Vec<Contender>,
+}
+
+/// An environment of an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct World {
+    /// Its name in tables and files.
+    pub label: String,
+    /// Its title above a figure.
+    pub title: String,
+    /// Its name in the registry.
+    pub kind: String,
+    /// Its settings as given.
+    pub settings: Settings,
+    /// T.
+    pub rounds: u64,
+}
+
+/// A policy of an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Contender {
+    /// Its name in tables and figures.
+    pub label: String,
+    /// Its name in the registry.
+    pub kind: String,
+    /// The settings that are not tuned.
+    pub settings: Settings,
+    /// The settings that are tuned, with their candidate values.
+    pub grid: Vec<(String, Vec<Value>)>,
+}
+
+/// The most candidates a grid may have.
+const MAX_CANDIDATES: usize = 10_000;
+const MAX_ROUNDS: u64 = 1_000_000_000;
+const MAX_TRIALS: u64 = 1_000_000;
+
+impl Contender {
+    /// Every combination of the grid, as the settings that differ; one empty combination if nothing is tuned.
+    pub fn candidates(&self) -> Vec<Settings> {
+        let mut all = vec![Settings::new()];
+        for (name, values) in &self.grid {
+            all =
+                all.iter().flat_map(|base| values.iter().map(|value| base.clone().with(name, value.clone()))).collect();
+        }
+        all
+    }
+
+    /// The fixed settings together with a candidate's.
+    fn with(&self, candidate: &Settings) -> Settings {
+        let mut settings = self.settings.clone();
+        candidate.iter().for_each(|(name, value)| settings.set(name, value.clone()));
+        settings
+    }
+}
+
+impl Experiment {
+    /// Reads and checks the file at `path`.
+    pub fn load(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(LabError::io("read", path))?;
+        Self::parse(&text, path)
+    }
+
+    /// Reads and checks `text`; `path` is named in errors.
+    pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        Reader { text, path }.experiment()
+    }
+
+    /// The trial of `contender` with `candidate` in `world`.
+    pub fn trial(
+        &self,
+        world: &World,
+        contender: &Contender,
+        candidate: &Settings,
+        stage: Stage,
+        trial: u64,
+    ) -> reluctant::Result<Trial> {
+        let (_, facts) = facts(&world.kind, &world.settings)?;
+        let policy_settings = policy::tell(policy::find(&contender.kind)?, &contender.with(candidate), &facts);
+        Ok(Trial {
+            environment: world.kind.clone(),
+            environment_settings: world.settings.clone(),
+            policy: contender.kind.clone(),
+            policy_settings,
+            rounds: world.rounds,
+            seed: self.seed,
+            stage,
+            trial,
+        })
+    }
+
+    /// What makes another experiment a different one, in words; `None` if results of one serve the other. Titles do not count.
+    pub fn difference(&self, other: &Experiment) -> Option<String> {
+        if self.name != other.name {
+            return Some(format!("it is named '{}', not '{}'", self.name, other.name));
+        }
+        for (what, a, b) in [
+            ("seed", self.seed, other.seed),
+            ("trials", self.trials, other.trials),
+            ("tuning trials", self.tuning_trials, other.tuning_trials),
+        ] {
+            if a != b {
+                return Some(format!("it has {what} = {a}, not {b}"));
+            }
+        }
+        let bare = |world: &World| World { title: String::new(), ..world.clone() };
+        if !self.worlds.iter().map(bare).eq(other.worlds.iter().map(bare)) {
+            return Some("its environments differ".to_owned());
+        }
+        (self.contenders != other.contenders).then(|| "its policies differ".to_owned())
+    }
+
+    /// A short name for the content of this experiment.
+    pub fn id(&self) -> String {
+        let content = serde_json::to_vec(self).unwrap_or_default();
+        format!("{:08x}", xxhash_rust::xxh3::xxh3_64(&content) as u32)
+    }
+}
+
+/// Reads an experiment and knows on which line everything stands.
+struct Reader<'a> {
+    text: &'a str,
+    path: &'a Path,
+}
+
+/// A table of the file: its entries with the place of each.
+type Table<'a> = DeTable<'a>;
+
+impl<'a> Reader<'a> {
+    fn experiment(&self) -> Result<Experiment> {
+        let parsed = DeTable::parse(self.text).map_err(|cause| {
+            let at = cause.span().map(|span| span.start);
+            self.wrong(at, format!("this is not TOML: {}", cause.message().trim().replace('\n', ", ")))
+        })?;
+        let root = parsed.get_ref();
+        self.known_keys(
+            root,
+            "experiment",
+            &["name", "title", "seed", "rounds", "trials", "tuning", "environment", "policy"],
+        )?;
+        let name = self.text_of(root, "name")?.unwrap_or_else(|| self.stem());
+        let rounds = self.number_of(root, "rounds", 1, MAX_ROUNDS)?.unwrap_or(1000);
+        let experiment = Experiment {
+            title: self.text_of(root, "title")?.unwrap_or_else(|| name.clone()),
+            seed: self.number_of(root, "seed", 0, u64::MAX)?.unwrap_or(1),
+            trials: self.number_of(root, "trials", 1, MAX_TRIALS)?.unwrap_or(50),
+            tuning_trials: self.tuning(root)?,
+            worlds: self.worlds(root, rounds)?,
+            contenders: self.contenders(root)?,
+            name,
+        };
+        self.check_meetings(root, &experiment)?;
+        Ok(experiment)
+    }
+
+    fn stem(&self) -> String {
+        self.path.file_stem().map_or("experiment".to_owned(), |stem| stem.to_string_lossy().into_owned())
+    }
+
+    fn tuning(&self, root: &Table<'_>) -> Result<u64> {
+        let Some(value) = root.get("tuning") else { return Ok(10) };
+        let Some(table) = value.get_ref().as_table() else {
+            return Err(self.wrong(Some(value.span().start), "tuning must be a table, [tuning]".to_owned()));
+        };
+        self.known_keys(table, "tuning", &["trials"])?;
+        Ok(self.number_of(table, "trials", 1, MAX_TRIALS)?.unwrap_or(10))
+    }
+
+    fn worlds(&self, root: &Table<'_>, rounds: u64) -> Result<Vec<World>> {
+        let mut worlds = Vec::new();
+        for (at, table) in self.tables(root, "environment")? {
+            let kind = self.kind(table, at, "environment")?;
+            let entry = env::find(&kind).map_err(|cause| self.wrong(self.place(table, "kind").or(Some(at)), cause))?;
+            let (settings, grid) = self.settings(table, &["kind", "label", "title", "rounds"])?;
+            if let Some((name, _)) = grid.first() {
+                let message = format!(
+                    "{name} of an environment must be one value, not a list; write [[environment]] once for each"
+                );
+                return Err(self.wrong(self.place(table, name), message));
+            }
+            Params::resolve(&kind, entry.params, &settings).map_err(|cause| self.misfit(table, at, cause))?;
+            let world = World {
+                label: self.text_of(table, "label")?.unwrap_or_else(|| letter(worlds.len())),
+                title: self.text_of(table, "title")?.unwrap_or_else(|| title(&kind, &settings)),
+                rounds: self.number_of(table, "rounds", 1, MAX_ROUNDS)?.unwrap_or(rounds),
+                kind,
+                settings,
+            };
+            worlds.push((at, world));
+        }
+        self.unique(worlds.iter().map(|(at, world)| (*at, world.label.as_str())), "environment")?;
+        Ok(worlds.into_iter().map(|(_, world)| world).collect())
+    }
+
+    fn contenders(&self, root: &Table<'_>) -> Result<Vec<Contender>> {
+        let mut contenders = Vec::new();
+        for (at, table) in self.tables(root, "policy")? {
+            let kind = self.kind(table, at, "policy")?;
+            policy::find(&kind).map_err(|cause| self.wrong(self.place(table, "kind").or(Some(at)), cause))?;
+            let (settings, grid) = self.settings(table, &["kind", "label"])?;
+            let label = self.text_of(table, "label")?.unwrap_or_else(|| kind.clone());
+            if grid
+                .iter()
+                .map(|(_, values)| values.len())
+                .try_fold(1usize, |n, m| n.checked_mul(m))
+                .is_none_or(|n| n > MAX_CANDIDATES)
+            {
+                return Err(
+                    self.wrong(Some(at), format!("the grid of {label} has more than {MAX_CANDIDATES} candidates"))
+                );
+            }
+            contenders.push((at, Contender { label, kind, settings, grid }));
+        }
+        self.unique(contenders.iter().map(|(at, contender)| (*at, contender.label.as_str())), "policy")?;
+        Ok(contenders.into_iter().map(|(_, contender)| contender).collect())
+    }
+
+    /// Builds every candidate of every policy in every environment once, so that no mistake waits for its trial.
+    fn check_meetings(&self, root: &Table<'_>, experiment: &Experiment) -> Result<()> {
+        let places = self.tables(root, "policy")?;
+        for world in &experiment.worlds {
+            let (dim, _) = facts(&world.kind, &world.settings).map_err(|cause| self.wrong(None, cause))?;
+            for (contender, (at, table)) in experiment.contenders.iter().zip(&places) {
+                for candidate in contender.candidates() {
+                    experiment
+                        .trial(world, contender, &candidate, Stage::Reported, 0)
+                        .and_then(|trial| policy::build(&contender.kind, dim, &trial.policy_settings, Key::new(0)))
+                        .map_err(|cause| self.misfit(table, *at, cause))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The tables `[[name]]` (or the one table `[name]`), each with its place.
+    fn tables<'t>(&self, root: &'t Table<'a>, name: &str) -> Result<Vec<(usize, &'t Table<'a>)>> {
+        let missing = || format!("{name} is missing: write at least one [[{name}]] with its kind");
+        let value = root.get(name).ok_or_else(|| self.wrong(None, missing()))?;
+        let not_table = |at| self.wrong(Some(at), format!("{name} must be a table, [[{name}]]"));
+        match value.get_ref() {
+            DeValue::Table(table) => Ok(vec![(value.span().start, table)]),
+            DeValue::Array(array) if array.is_empty() => Err(self.wrong(Some(value.span().start), missing())),
+            DeValue::Array(array) => array
+                .iter()
+                .map(|item| match item.get_ref() {
+                    DeValue::Table(table) => Ok((item.span().start, table)),
+                    _ => Err(not_table(item.span().start)),
+                })
+                .collect(),
+            _ => Err(not_table(value.span().start)),
+        }
+    }
+
+    fn kind(&self, table: &Table<'_>, at: usize, what: &str) -> Result<String> {
+        let known: Vec<&str> = match what {
+            "policy" => policy::REGISTRY.iter().map(|entry| entry.name).collect(),
+            _ => env::REGISTRY.iter().map(|entry| entry.name).collect(),
+        };
+        let missing = || format!("kind of this {what} is missing: one of {}", known.join(", "));
+        self.text_of(table, "kind")?.ok_or_else(|| self.wrong(Some(at), missing()))
+    }
+
+    /// The parameters of a table: single values, and lists as grids. `own` are the keys that are not parameters.
+    #[allow(clippy::type_complexity)]
+    fn settings(&self, table: &Table<'_>, own: &[&str]) -> Result<(Settings, Vec<(String, Vec<Value>)>)> {
+        let (mut settings, mut grid) = (Settings::new(), Vec::new());
+        for (key, value) in table.iter().filter(|(key, _)| !own.contains(&key.get_ref().as_ref())) {
+            let name = key.get_ref().as_ref();
+            let at = value.span().start;
+            match value.get_ref() {
+                DeValue::Array(items) => {
+                    let values = items.iter().map(|item| self.value(name, item.span().start, item.get_ref()));
+                    let values: Vec<Value> = values.collect::<Result<_>>()?;
+                    if values.is_empty() {
+                        return Err(
+                            self.wrong(Some(at), format!("the list of {name} is empty: give at least one value"))
+                        );
+                    }
+                    grid.push((name.to_owned(), values));
+                }
+                single => settings.set(name, self.value(name, at, single)?),
+            }
+        }
+        Ok((settings, grid))
+    }
+
+    fn value(&self, name: &str, at: usize, value: &DeValue<'_>) -> Result<Value> {
+        let wrong =
+            |found: &str| self.wrong(Some(at), format!("{name} must be a number, a word or true/false, not {found}"));
+        match value {
+            DeValue::String(word) => Ok(Value::Word(word.to_string())),
+            DeValue::Boolean(flag) => Ok(Value::Flag(*flag)),
+            DeValue::Float(float) => float.as_str().parse().map(Value::Real).map_err(|_| wrong("this float")),
+            DeValue::Integer(integer) => {
+                let digits = integer.as_str();
+                u64::from_str_radix(digits, integer.radix())
+                    .map(Value::Count)
+                    .or_else(|_| digits.parse::<f64>().map(Value::Real))
+                    .map_err(|_| wrong("this integer"))
+            }
+            other => Err(wrong(&format!("a {}", other.type_str()))),
+        }
+    }
+
+    fn text_of(&self, table: &Table<'_>, key: &str) -> Result<Option<String>> {
+        match table.get(key) {
+            None => Ok(None),
+            Some(value) => match value.get_ref().as_str() {
+                Some(text) if !text.trim().is_empty() => Ok(Some(text.to_owned())),
+                Some(_) => Err(self.wrong(Some(value.span().start), format!("{key} is empty: give it some text"))),
+                None => {
+                    let found = value.get_ref().type_str();
+                    Err(self.wrong(Some(value.span().start), format!("{key} must be text in quotes, not a {found}")))
+                }
+            },
+        }
+    }
+
+    fn number_of(&self, table: &Table<'_>, key: &str, min: u64, max: u64) -> Result<Option<u64>> {
+        let Some(value) = table.get(key) else { return Ok(None) };
+        let at = value.span().start;
+        match self.value(key, at, value.get_ref())? {
+            Value::Count(n) if (min..=max).contains(&n) => Ok(Some(n)),
+            other => {
+                let allowed = if max == u64::MAX { format!("at least {min}") } else { format!("from {min} to {max}") };
+                Err(self.wrong(Some(at), format!("{key} = {other} is out of range: a whole number {allowed}")))
+            }
+        }
+    }
+
+    fn known_keys(&self, table: &Table<'_>, owner: &str, known: &[&str]) -> Result<()> {
+        for (key, _) in table.iter() {
+            let name = key.get_ref().as_ref();
+            if !known.contains(&name) {
+                let cause = Error::unknown(format!("key of the {owner}"), name, known.iter().copied());
+                return Err(self.wrong(Some(key.span().start), cause));
+            }
+        }
+        Ok(())
+    }
+
+    fn unique<'l>(&self, labels: impl Iterator<Item = (usize, &'l str)>, what: &str) -> Result<()> {
+        let mut seen = BTreeSet::new();
+        for (at, label) in labels {
+            if !seen.insert(label) {
+                let message = format!("two of the {what} tables have the label '{label}': give each its own");
+                return Err(self.wrong(Some(at), message));
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&self, table: &Table<'_>, key: &str) -> Option<usize> {
+        table.iter().find(|(found, _)| found.get_ref().as_ref() == key).map(|(found, _)| found.span().start)
+    }
+
+    /// A parameter's error, at the line of that parameter if it stands in the table.
+    fn misfit(&self, table: &Table<'_>, at: usize, cause: Error) -> LabError {
+        let name = match &cause {
+            Error::OutOfRange { name, .. } => Some(name.as_ref()),
+            Error::WrongType { name, .. } | Error::Unknown { name, .. } => Some(name.as_str()),
+            _ => None,
+        };
+        self.wrong(name.and_then(|name| self.place(table, name)).or(Some(at)), cause)
+    }
+
+    fn wrong(&self, at: Option<usize>, message: impl ToString) -> LabError {
+        let line = at.map(|at| self.text[..at.min(self.text.len())].matches('\n').count() + 1);
+        LabError::Input { file: self.path.to_owned(), line, message: message.to_string() }
+    }
+}
+
+/// a, b, c, …
+fn letter(index: usize) -> String {
+    match u8::try_from(index) {
+        Ok(i) if i < 26 => char::from(b'a' + i).to_string(),
+        _ => format!("{}", index + 1),
+    }
+}
+
+/// A title that says what distinguishes an environment: d, k and the noise.
+fn title(kind: &str, settings: &Settings) -> String {
+    let Ok(entry) = env::find(kind) else { return kind.to_owned() };
+    let Ok(params) = Params::resolve(kind, entry.params, settings) else { return kind.to_owned() };
+    let parts = [("dim", "d"), ("neurons", "k")].into_iter();
+    let parts = parts.filter_map(|(name, symbol)| params.get(name).map(|value| format!("{symbol} = {value}")));
+    let title = parts.collect::<Vec<_>>().join(", ");
+    if title.is_empty() { kind.to_owned() } else { title }
+}

@@ -1,0 +1,196 @@
+//! `results.jsonl`: one line a finished trial, appended as it finishes.
+//!
+//! Lines are found again by the trial's name, never by their position. A line that a crash tore in half is dropped and its trial
+//! played again; anything else that cannot be read stops with an error, so that nothing is lost silently.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{LabError, Result};
+use crate::plan::{Stage, Trial};
+use crate::results::TrialCurve;
+use crate::spec::Experiment;
+
+/// The format of the folder's files.
+const FORMAT: u32 = 1;
+
+/// A folder with the results of one experiment.
+#[derive(Debug)]
+pub struct Store {
+    dir: PathBuf,
+    finished: Mutex<HashMap<String, TrialCurve>>,
+    file: Mutex<File>,
+    /// Whether a torn last line was dropped on opening.
+    pub torn: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Manifest {
+    format: u32,
+    version: String,
+    experiment: Experiment,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    format: u32,
+    id: String,
+    policy: String,
+    stage: Stage,
+    #[serde(flatten)]
+    curve: TrialCurve,
+}
+
+impl Store {
+    /// Opens `dir` for `experiment`, making it if it is not there. If it holds the same experiment its finished trials are kept;
+    /// if it holds another, that is an error. With `fresh`, earlier results of whatever experiment are removed first.
+    pub fn open(dir: &Path, experiment: &Experiment, fresh: bool) -> Result<Self> {
+        fs::create_dir_all(dir).map_err(LabError::io("make the folder", dir))?;
+        let (manifest, results) = (manifest_path(dir), results_path(dir));
+        if fresh {
+            for path in [&results, &manifest] {
+                match fs::remove_file(path) {
+                    Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                        return Err(LabError::io("remove", path)(cause));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if manifest.exists() {
+            let held = read_manifest(dir)?;
+            if let Some(what) = held.difference(experiment) {
+                return Err(LabError::OtherExperiment { dir: dir.to_owned(), what });
+            }
+        } else if results.exists() {
+            let what = "it has a results.jsonl but no experiment.json".to_owned();
+            return Err(LabError::OtherExperiment { dir: dir.to_owned(), what });
+        } else {
+            write_manifest(&manifest, experiment)?;
+        }
+        let (finished, torn) = read_results(&results, true)?;
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&results)
+            .map_err(LabError::io("open for writing", &results))?;
+        Ok(Store { dir: dir.to_owned(), finished: Mutex::new(finished), file: Mutex::new(file), torn })
+    }
+
+    /// The experiment that `dir` holds and its finished trials, without changing anything.
+    pub fn read(dir: &Path) -> Result<(Experiment, HashMap<String, TrialCurve>)> {
+        if !manifest_path(dir).exists() {
+            let reason = "there is no experiment.json; give a folder that `reluctant run` or `reproduce` wrote";
+            return Err(LabError::NoResults { dir: dir.to_owned(), reason: reason.to_owned() });
+        }
+        let experiment = read_manifest(dir)?;
+        let (finished, _) = read_results(&results_path(dir), false)?;
+        Ok((experiment, finished))
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Whether a trial is finished.
+    pub fn has(&self, trial: &Trial) -> bool {
+        lock(&self.finished).contains_key(&trial.id())
+    }
+
+    /// All finished trials by name.
+    pub fn finished(&self) -> HashMap<String, TrialCurve> {
+        lock(&self.finished).clone()
+    }
+
+    /// Appends a finished trial: the line is on its way to the disk before this returns.
+    pub fn append(&self, trial: &Trial, curve: TrialCurve) -> Result<()> {
+        let id = trial.id();
+        let path = results_path(&self.dir);
+        let line = Line { format: FORMAT, id: id.clone(), policy: trial.policy.clone(), stage: trial.stage, curve };
+        let mut text = serde_json::to_string(&line).map_err(|cause| LabError::io("write", &path)(cause.into()))?;
+        text.push('\n');
+        // One write a line: only the last can ever be torn.
+        lock(&self.file).write_all(text.as_bytes()).map_err(LabError::io("append to", &path))?;
+        lock(&self.finished).insert(id, line.curve);
+        Ok(())
+    }
+}
+
+/// A poisoned lock only means that another worker failed; what it guards is whole.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn manifest_path(dir: &Path) -> PathBuf {
+    dir.join("experiment.json")
+}
+
+fn results_path(dir: &Path) -> PathBuf {
+    dir.join("results.jsonl")
+}
+
+fn write_manifest(path: &Path, experiment: &Experiment) -> Result<()> {
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let manifest = Manifest { format: FORMAT, version, experiment: experiment.clone() };
+    let text = serde_json::to_string_pretty(&manifest).map_err(|cause| LabError::io("write", path)(cause.into()))?;
+    let temporary = path.with_extension("json.part");
+    fs::write(&temporary, text + "\n").map_err(LabError::io("write", &temporary))?;
+    fs::rename(&temporary, path).map_err(LabError::io("write", path))
+}
+
+fn read_manifest(dir: &Path) -> Result<Experiment> {
+    let path = manifest_path(dir);
+    let text = fs::read_to_string(&path).map_err(LabError::io("read", &path))?;
+    let wrong = |line, message| LabError::Input { file: path.clone(), line, message };
+    let value: serde_json::Value = serde_json::from_str(&text)
+        .map_err(|cause| wrong(Some(cause.line()), format!("this is not the manifest of an experiment: {cause}")))?;
+    check_format(value.get("format")).map_err(|message| wrong(None, message))?;
+    let manifest: Manifest = serde_json::from_value(value)
+        .map_err(|cause| wrong(None, format!("this is not the manifest of an experiment: {cause}")))?;
+    Ok(manifest.experiment)
+}
+
+/// The finished trials of a file, and whether its last line was torn. With `mend`, a torn line is cut off.
+fn read_results(path: &Path, mend: bool) -> Result<(HashMap<String, TrialCurve>, bool)> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok((HashMap::new(), false)),
+        Err(cause) => return Err(LabError::io("read", path)(cause)),
+    };
+    let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+    let torn = whole < bytes.len();
+    let mut finished = HashMap::new();
+    for (i, line) in bytes[..whole].split(|&b| b == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
+        let Line { id, curve, .. } =
+            read_line(line).map_err(|message| LabError::Input { file: path.to_owned(), line: Some(i + 1), message })?;
+        finished.insert(id, curve);
+    }
+    if torn && mend {
+        let file = OpenOptions::new().write(true).open(path).map_err(LabError::io("open for writing", path))?;
+        file.set_len(whole as u64).map_err(LabError::io("mend", path))?;
+    }
+    Ok((finished, torn))
+}
+
+fn read_line(line: &[u8]) -> std::result::Result<Line, String> {
+    let value: serde_json::Value =
+        serde_json::from_slice(line).map_err(|cause| format!("this line is not a finished trial: {cause}"))?;
+    check_format(value.get("format"))?;
+    serde_json::from_value(value).map_err(|cause| format!("this line is not a finished trial: {cause}"))
+}
+
+fn check_format(format: Option<&serde_json::Value>) -> std::result::Result<(), String> {
+    match format {
+        Some(found) if *found == FORMAT => Ok(()),
+        Some(found) => {
+            Err(format!("this was written in format {found}, and this version of reluctant reads format {FORMAT}"))
+        }
+        None => Err(format!("this has no format; this version of reluctant reads format {FORMAT}")),
+    }
+}

@@ -1,0 +1,112 @@
+//! Reports as a whole, on made-up results with the shapes that real ones have.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use reluctant_lab::report::{self, OUTPUTS, ReportError};
+use reluctant_lab::results::Results;
+use serde_json::Value;
+
+mod made_up;
+
+/// A directory of a test's own, empty.
+fn directory(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&dir);
+    dir
+}
+
+fn results(case: &str) -> Results {
+    made_up::case(case).expect("one of the cases")
+}
+
+#[test]
+fn every_case_gives_every_file_and_leaves_nothing_else() {
+    for case in made_up::CASES {
+        let dir = directory(&format!("all-{case}"));
+        let files = report::write_all(&results(case), &dir).unwrap();
+        let mut found: Vec<PathBuf> = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+        found.sort();
+        let mut expected: Vec<PathBuf> = OUTPUTS.iter().map(|output| dir.join(output.file)).collect();
+        assert_eq!(files, expected, "{case}");
+        expected.sort();
+        assert_eq!(found, expected, "{case}");
+        assert!(fs::read(dir.join("regret.png")).unwrap().starts_with(b"\x89PNG"));
+    }
+}
+
+#[test]
+fn the_summary_has_the_promised_form() {
+    let dir = directory("form");
+    report::write_all(&results("paper"), &dir).unwrap();
+    let text = fs::read_to_string(dir.join("summary.json")).unwrap();
+    let json: Value = serde_json::from_str(&text).unwrap();
+    let policy = &json["experiments"][0]["policies"][2];
+    assert_eq!(policy["name"], "OFU-ReLU");
+    assert_eq!((policy["trials"].as_u64(), policy["rounds"].as_u64()), (Some(50), Some(1000)));
+    assert_eq!(policy["tuned"]["lambda"], 0.001);
+    let regret = &policy["regret"];
+    let (mean, ci) = (regret["mean"].as_f64().unwrap(), regret["ci95"].as_array().unwrap());
+    assert!(ci[0].as_f64().unwrap() < mean && mean < ci[1].as_f64().unwrap());
+    for key in ["median", "q10", "q90", "linear_share"] {
+        assert!(regret[key].is_f64(), "{key}");
+    }
+    assert!(policy["seconds_per_trial"].is_f64() && policy["microseconds_per_round"].is_f64());
+    // The order of the keys is part of the form, too.
+    let keys = ["name", "environment", "policies", "trials", "rounds", "tuned", "regret", "seconds_per_trial"];
+    let places: Vec<usize> = keys.iter().map(|key| text.find(&format!("\"{key}\":")).unwrap()).collect();
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn times_change_no_byte_of_curves_trials_and_figures() {
+    let (first, second) = (directory("times-1"), directory("times-2"));
+    let mut results = results("paper");
+    report::write_all(&results, &first).unwrap();
+    for trial in results.panels.iter_mut().flat_map(|panel| &mut panel.policies).flat_map(|policy| &mut policy.trials) {
+        trial.seconds *= 3.0;
+        trial.policy_seconds *= 7.0;
+    }
+    report::write_all(&results, &second).unwrap();
+    for file in ["curves.csv", "trials.csv", "regret.svg", "regret.png", "regret-log.svg", "regret-log.png"] {
+        assert!(fs::read(first.join(file)).unwrap() == fs::read(second.join(file)).unwrap(), "{file}");
+    }
+}
+
+#[test]
+fn tables_fit_a_hundred_columns() {
+    for case in made_up::CASES {
+        for line in report::table::of(&results(case)).lines() {
+            assert!(line.chars().count() <= 100, "{case}: {line}");
+        }
+    }
+}
+
+#[test]
+fn the_page_asks_for_nothing_and_shows_labels_as_they_are() {
+    let dir = directory("page");
+    report::write_all(&results("labels"), &dir).unwrap();
+    let page = fs::read_to_string(dir.join("report.html")).unwrap();
+    for outside in ["src=", "href=", "url(", "@import", "<script", "<escaped>"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert_eq!(page.matches("http").count(), page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count());
+    assert!(page.contains("&lt;escaped&gt; &quot;quotes&quot;"));
+    assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
+}
+
+#[test]
+fn what_cannot_be_written_is_named() {
+    let dir = directory("blocked");
+    fs::write(&dir, "a file where the directory should be").unwrap();
+    let error = report::write_all(&results("single"), &dir).unwrap_err();
+    assert!(matches!(&error, ReportError::Write { path, .. } if *path == dir));
+    assert!(error.to_string().starts_with(&format!("'{}' could not be written: ", dir.display())), "{error}");
+    fs::remove_file(&dir).unwrap();
+
+    let mut broken = results("single");
+    broken.panels[0].policies[1].trials[3].regret.pop();
+    let error = report::write_all(&broken, &dir).unwrap_err().to_string();
+    assert!(error.contains("panel 'k3', policy 'OFUL', trial 3 notes 199 regrets for 200 checkpoints"), "{error}");
+    assert!(!dir.exists(), "nothing is touched before everything is made");
+}
