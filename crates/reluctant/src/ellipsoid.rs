@@ -11,15 +11,21 @@
 //! (Abbasi-Yadkori, Pál and Szepesvári 2011, Theorem 2). So φ·ŵ ± β·√(φᵀA⁻¹φ) is an interval for the mean reward.
 //!
 //! A⁻¹ is kept by the Sherman–Morrison formula, for a round then costs O(D²), and computed anew from A every few hundred
-//! updates, so that rounding cannot build up.
+//! updates, so that rounding cannot build up. A and b themselves are compensated sums: a policy that has settled adds the same
+//! φφᵀ a million times, where every rounding error points the same way and, divided by the small eigenvalues of A, would show in
+//! the sixth digit of the widths. What remains is the rounding of A⁻¹ as it is stored: a width keeps all but the digits of A's
+//! condition number.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::linalg::{Cholesky, axpy, dot, symmetric_times};
+use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, symmetric_times};
 
-/// Recompute the inverse from the Gram matrix after this many updates.
+/// Recompute the inverse from A after this many updates. Sooner would gain little: what is left is the rounding of A⁻¹ itself.
 const REFRESH: u32 = 512;
+
+/// Above this ‖φ‖²·tr A⁻¹, the Sherman–Morrison formula would cancel more than eight digits: the inverse is computed anew instead.
+const FAR: f64 = 1e8;
 
 /// What the radius of the confidence set depends on besides the data.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -48,12 +54,16 @@ impl Confidence {
 #[serde(try_from = "Unchecked")]
 pub struct Ellipsoid {
     dim: usize,
-    /// A, whole.
+    /// A on and above the diagonal; what is below is never read.
     precision: Vec<f64>,
+    /// What rounding cut off from A, on and above the diagonal.
+    precision_lost: Vec<f64>,
     /// A⁻¹, whole.
     covariance: Vec<f64>,
     /// b = Σ φy.
     moment: Vec<f64>,
+    /// What rounding cut off from b.
+    moment_lost: Vec<f64>,
     /// ŵ = A⁻¹b.
     weights: Vec<f64>,
     log_det_prior: f64,
@@ -78,9 +88,11 @@ impl Ellipsoid {
         debug_assert!(precision.len() == dim * dim && covariance.len() == dim * dim);
         Ellipsoid {
             dim,
+            precision_lost: vec![0.0; dim * dim],
             precision,
             covariance,
             moment: vec![0.0; dim],
+            moment_lost: vec![0.0; dim],
             weights: vec![0.0; dim],
             log_det_prior: log_det,
             log_det_ratio: 0.0,
@@ -105,8 +117,10 @@ impl Ellipsoid {
     }
 
     /// A, whole, row after row.
-    pub fn precision(&self) -> &[f64] {
-        &self.precision
+    pub fn precision(&self) -> Vec<f64> {
+        let n = self.dim;
+        let entry = |at: usize| self.precision[(at / n).min(at % n) * n + (at / n).max(at % n)];
+        (0..n * n).map(entry).collect()
     }
 
     /// A⁻¹, whole, row after row.
@@ -139,24 +153,35 @@ impl Ellipsoid {
     /// Absorbs the observation (φ, y). Finite numbers of the right dimension are the caller's promise.
     pub fn update(&mut self, phi: &[f64], y: f64) {
         debug_assert_eq!(phi.len(), self.dim);
-        struct Kernel<'k>(&'k mut Ellipsoid, &'k [f64], f64);
+        struct Kernel<'k>(&'k mut Ellipsoid, &'k [f64], f64, bool);
         impl pulp::NullaryFnOnce for Kernel<'_> {
             type Output = ();
             #[inline(always)]
             fn call(self) {
-                self.0.update_unrefreshed(self.1, self.2);
+                let Kernel(ellipsoid, phi, y, far) = self;
+                if !far {
+                    ellipsoid.shrink(phi, y);
+                }
+                ellipsoid.accumulate(phi, y);
             }
         }
-        pulp::Arch::new().dispatch(Kernel(self, phi, y));
+        let far = dot(phi, phi) * self.trace() > FAR;
+        pulp::Arch::new().dispatch(Kernel(self, phi, y, far));
         self.updates += 1;
         self.since_refresh += 1;
-        if self.since_refresh >= REFRESH {
+        if far || self.since_refresh >= REFRESH {
             self.refresh();
         }
     }
 
+    /// The trace of A⁻¹.
+    fn trace(&self) -> f64 {
+        self.covariance.iter().step_by(self.dim + 1).sum()
+    }
+
+    /// A⁻¹, ŵ and the log-determinant after (φ, y), by the Sherman–Morrison formula.
     #[inline(always)]
-    fn update_unrefreshed(&mut self, phi: &[f64], y: f64) {
+    fn shrink(&mut self, phi: &[f64], y: f64) {
         // The gain A⁻¹φ; small ones live on the stack.
         let mut stack = [0.0; 64];
         let mut heap = Vec::new();
@@ -174,25 +199,39 @@ impl Ellipsoid {
         for (row, &g) in self.covariance.chunks_exact_mut(self.dim).zip(gain.iter()) {
             axpy(-g * shrink, gain, row);
         }
-        for (row, &x) in self.precision.chunks_exact_mut(self.dim).zip(phi) {
-            if x != 0.0 {
-                axpy(x, phi, row);
+        self.log_det_ratio += libm::log1p(squared_width);
+    }
+
+    /// A and b after (φ, y).
+    #[inline(always)]
+    fn accumulate(&mut self, phi: &[f64], y: f64) {
+        let rows = self.precision.chunks_exact_mut(self.dim).zip(self.precision_lost.chunks_exact_mut(self.dim));
+        for (i, (row, lost)) in rows.enumerate() {
+            if phi[i] != 0.0 {
+                axpy_compensated(phi[i], &phi[i..], &mut row[i..], &mut lost[i..]);
             }
         }
-        axpy(y, phi, &mut self.moment);
-        self.log_det_ratio += libm::log1p(squared_width);
+        axpy_compensated(y, phi, &mut self.moment, &mut self.moment_lost);
     }
 
     /// Recomputes A⁻¹, ŵ and the log-determinant from A and b.
     pub fn refresh(&mut self) {
         self.since_refresh = 0;
+        let step = self.dim + 1;
+        let greatest = self.precision.iter().step_by(step).fold(0.0, |m: f64, x| m.max(*x));
         let mut work = self.precision.clone();
-        // If rounding has made A indefinite, the running inverse is the better one: keep it.
-        if let Some(factor) = Cholesky::new(&mut work, self.dim) {
-            self.covariance = factor.inverse();
-            self.weights.copy_from_slice(&self.moment);
-            factor.solve(&mut self.weights);
-            self.log_det_ratio = factor.log_det() - self.log_det_prior;
+        // Beside features of enormous size the prior is lost to rounding and A need not be positive definite: then a prior that
+        // rounding does not lose takes its place.
+        for ridge in [0.0, 1e-14, 1e-12, 1e-10] {
+            work.copy_from_slice(&self.precision);
+            work.iter_mut().step_by(step).for_each(|x| *x += ridge * greatest);
+            if let Some(factor) = Cholesky::new(&mut work, self.dim) {
+                self.covariance = factor.inverse();
+                self.weights.copy_from_slice(&self.moment);
+                factor.solve(&mut self.weights);
+                self.log_det_ratio = factor.log_det() - self.log_det_prior;
+                return;
+            }
         }
     }
 }
@@ -202,8 +241,10 @@ impl Ellipsoid {
 struct Unchecked {
     dim: usize,
     precision: Vec<f64>,
+    precision_lost: Vec<f64>,
     covariance: Vec<f64>,
     moment: Vec<f64>,
+    moment_lost: Vec<f64>,
     weights: Vec<f64>,
     log_det_prior: f64,
     log_det_ratio: f64,
@@ -218,8 +259,10 @@ impl TryFrom<Unchecked> for Ellipsoid {
         let Unchecked {
             dim,
             precision,
+            precision_lost,
             covariance,
             moment,
+            moment_lost,
             weights,
             log_det_prior,
             log_det_ratio,
@@ -227,16 +270,18 @@ impl TryFrom<Unchecked> for Ellipsoid {
             since_refresh,
         } = saved;
         let square = dim.checked_mul(dim);
-        let fits = [&precision, &covariance].iter().all(|m| Some(m.len()) == square)
-            && [&moment, &weights].iter().all(|v| v.len() == dim);
+        let fits = [&precision, &precision_lost, &covariance].iter().all(|m| Some(m.len()) == square)
+            && [&moment, &moment_lost, &weights].iter().all(|v| v.len() == dim);
         if !fits {
             return Err(Error::Snapshot { reason: format!("its ellipsoid does not have dimension {dim}") });
         }
         Ok(Ellipsoid {
             dim,
             precision,
+            precision_lost,
             covariance,
             moment,
+            moment_lost,
             weights,
             log_det_prior,
             log_det_ratio,

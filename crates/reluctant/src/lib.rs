@@ -1,6 +1,7 @@
 //! Bandits for rewards with ReLU structure.
 #![doc = "placeholder"]
 pub mod arms;
+pub mod conformance;
 pub mod ellipsoid;
 pub mod env;
 pub mod error;

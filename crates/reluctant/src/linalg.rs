@@ -24,6 +24,18 @@ pub fn axpy(m: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
+/// y ← y + m·x, where `lost` keeps what rounding cut off from each yᵢ and gives it back with the next term (Kahan): the error of
+/// a sum of n terms does not grow with n.
+#[inline(always)]
+pub fn axpy_compensated(m: f64, x: &[f64], y: &mut [f64], lost: &mut [f64]) {
+    for ((y, lost), x) in y.iter_mut().zip(lost).zip(x) {
+        let term = m * x + *lost;
+        let sum = *y + term;
+        *lost = term - (sum - *y);
+        *y = sum;
+    }
+}
+
 /// y ← A·x for a symmetric A, as a sum of its rows.
 #[inline(always)]
 pub fn symmetric_times(a: &[f64], x: &[f64], y: &mut [f64]) {

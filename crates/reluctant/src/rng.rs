@@ -83,7 +83,7 @@ impl Key {
 /// Layers of the ziggurat.
 const LAYERS: usize = 256;
 /// Where its base layer's tail begins, and the area of each layer, for 256 layers (Marsaglia and Tsang 2000).
-const TAIL: f64 = 3.654_152_885_361_008_8;
+const TAIL: f64 = 3.654_152_885_361_009;
 const AREA: f64 = 0.004_928_673_233_974_655;
 
 /// The right edges x₀ > x₁ = TAIL > … > x₂₅₆ = 0 of the layers under exp(−x²/2), each layer of the same area.

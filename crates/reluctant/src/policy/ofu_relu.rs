@@ -3,7 +3,7 @@
 //! Explore at random for t₀ rounds, fit a network Θ̃ to what was seen, freeze its activations, and play optimistically in the
 //! linear regime ([`FrozenRelu`]) over the arms in X(Θ̃, ν/2). All samples, those of the exploration too, enter the regression.
 //!
-//! With `profile = "authors"` the defaults of five switches follow the authors' public code instead of the paper, so that
+//! With `profile = "authors"` the defaults of six switches follow the authors' public code instead of the paper, so that
 //! anyone can see what each of them does to regret:
 //!
 //! | switch | paper | authors |
@@ -149,6 +149,8 @@ struct Config {
     late_radius: bool,
 }
 
+// A policy holds one phase: a box would save nothing.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum Phase {
     Exploring {
@@ -206,12 +208,14 @@ impl OfuRelu {
         }
         self.config.confidence.radius(regime.ellipsoid().log_det_ratio() + self.config.log_det_offset)
     }
+}
 
-    fn freeze(&self, xs: &[f64], ys: &[f64]) -> Result<Phase> {
-        let fit = self.config.fitting.run(Samples::new(self.dim, xs, ys)?, self.key)?;
-        let mut regime = FrozenRelu::new(fit.net.directions(), self.config.confidence.lambda);
-        let kept = ys.len() - usize::from(self.config.drop_last);
-        for (x, &y) in xs.chunks_exact(self.dim).zip(ys).take(kept) {
+impl Config {
+    /// The linear regime after this exploration.
+    fn freeze(&self, samples: Samples<'_>, key: Key) -> Result<Phase> {
+        let fit = self.fitting.run(samples, key)?;
+        let mut regime = FrozenRelu::new(fit.net.directions(), self.confidence.lambda);
+        for (x, y) in samples.iter().take(samples.len() - usize::from(self.drop_last)) {
             regime.update(x, y);
         }
         Ok(Phase::Linear { regime, loss: fit.loss, rewards: 0 })
@@ -245,8 +249,15 @@ impl Policy for OfuRelu {
                 xs.extend_from_slice(action);
                 ys.push(reward);
                 if ys.len() as u64 >= self.config.explore {
-                    let (xs, ys) = (std::mem::take(xs), std::mem::take(ys));
-                    self.phase = self.freeze(&xs, &ys)?;
+                    match Samples::new(self.dim, xs, ys).and_then(|samples| self.config.freeze(samples, self.key)) {
+                        Ok(linear) => self.phase = linear,
+                        Err(error) => {
+                            // What cannot be learnt from leaves no trace.
+                            xs.truncate(xs.len() - self.dim);
+                            ys.pop();
+                            return Err(error);
+                        }
+                    }
                 }
             }
             Phase::Linear { regime, rewards, .. } => {

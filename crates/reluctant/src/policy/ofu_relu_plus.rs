@@ -85,7 +85,7 @@ pub(super) const ENTRY: Entry = Entry {
                 ("neurons", Literal::Count(3)),
                 ("first_batch", Literal::Count(30)),
                 ("a", Literal::Real(1.5)),
-                ("b", Literal::Real(1.1)),
+                ("b", Literal::Real(1.02)),
                 ("signs", Literal::Word("free")),
             ],
         },
@@ -254,7 +254,8 @@ impl Policy for OfuReluPlus {
 
     fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
         check_observation(self.dim, action, reward)?;
-        if self.exploring() {
+        let (exploring, batch) = (self.exploring(), self.batch);
+        if exploring {
             self.explored_xs.extend_from_slice(action);
             self.explored_ys.push(reward);
         }
@@ -265,7 +266,16 @@ impl Policy for OfuReluPlus {
         }
         let explored = self.explored_ys.len() as u64;
         if explored > self.fitted && explored as f64 >= self.batch.needed {
-            self.freeze()
+            self.freeze().inspect_err(|_| {
+                // What cannot be learnt from leaves no trace.
+                self.batch = batch;
+                self.xs.truncate(self.xs.len() - self.dim);
+                self.ys.pop();
+                if exploring {
+                    self.explored_xs.truncate(self.explored_xs.len() - self.dim);
+                    self.explored_ys.pop();
+                }
+            })
         } else {
             if let Some(regime) = &mut self.regime {
                 regime.update(action, reward);

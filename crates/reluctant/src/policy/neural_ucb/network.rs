@@ -276,7 +276,7 @@ mod tests {
                 let expected: Vec<f64> = (network.params.iter().zip(&gradient))
                     .map(|(p, g)| p - rate * (2.0 * error * g + decay * p))
                     .collect();
-                let loss = network.descend(&x, y, rate, decay, &mut vec![0.0; 6]);
+                let loss = network.descend(&x, y, rate, decay, &mut [0.0; 6]);
                 assert!((loss - error * error).abs() < 1e-12);
                 assert!(network.params.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12));
             }

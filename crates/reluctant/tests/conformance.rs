@@ -1,0 +1,46 @@
+//! Every registered policy × sample configuration × check, each under its own name, such as
+//! `ofu-relu/gap/select_does_not_learn`. An excused check is run too, and must still fail for its exception to stand.
+
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use reluctant::conformance::{CHECKS, EXCEPTIONS, Outcome, Subject, run};
+use reluctant::policy::REGISTRY;
+
+fn main() {
+    let mut trials = Vec::new();
+    for entry in REGISTRY {
+        trials.push(Trial::test(format!("{}/has_samples", entry.name), move || has_samples(entry.samples.len())));
+        for sample in entry.samples {
+            let subject = Arc::new(Subject::registered(entry, sample));
+            for check in CHECKS {
+                let name = format!("{}/{}", subject.name(), check.name);
+                let kind = if subject.excused(check).is_some() { "excused" } else { "" };
+                let subject = Arc::clone(&subject);
+                let test = move || match run(&subject, check) {
+                    Outcome::Passed | Outcome::Excused { .. } => Ok(()),
+                    Outcome::Failed(seen) => Err(Failed::from(format!("{} ({})", seen, check.why))),
+                };
+                trials.push(Trial::test(name, test).with_kind(kind));
+            }
+        }
+    }
+    trials.push(Trial::test("exceptions_name_what_exists", exceptions_name_what_exists));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// A policy without a sample configuration would slip past the suite.
+fn has_samples(count: usize) -> Result<(), Failed> {
+    if count > 0 { Ok(()) } else { Err("the policy has no sample configuration".into()) }
+}
+
+fn exceptions_name_what_exists() -> Result<(), Failed> {
+    for known in EXCEPTIONS {
+        let policy = REGISTRY.iter().any(|entry| entry.name == known.policy);
+        let check = CHECKS.iter().any(|check| check.name == known.check);
+        if !(policy && check && !known.reason.is_empty()) {
+            return Err(format!("{known:?} names no policy, no check or no reason").into());
+        }
+    }
+    Ok(())
+}
