@@ -58,7 +58,7 @@ pub enum LabError {
         /// Which trial.
         trial: u64,
         /// Why.
-        cause: reluctant::Error,
+        cause: Box<reluctant::Error>,
     },
     /// A report cannot be written.
     #[error(transparent)]

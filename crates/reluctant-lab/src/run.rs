@@ -100,7 +100,7 @@ impl<'a> Job<'a> {
 }
 
 fn failed(world: &str, policy: &str, trial: u64, cause: reluctant::Error) -> LabError {
-    LabError::Trial { world: world.to_owned(), policy: policy.to_owned(), trial, cause }
+    LabError::Trial { world: world.to_owned(), policy: policy.to_owned(), trial, cause: Box::new(cause) }
 }
 
 fn for_each_meeting<'a>(

@@ -7,65 +7,97 @@
 /// The most neurons for which every subset is tried.
 const EXHAUSTIVE: usize = 12;
 
+/// Beyond that, local searches from so many different subsets.
+const SEARCHES: u64 = 16;
+
 /// The subset A, as flags, that minimises ‖w + Σ_A θᵢ‖² in the metric Σxxᵀ, where `gram` (k × k) holds the inner products of
 /// the neurons and `towards` those of each neuron with w.
 ///
-/// Up to 12 neurons every subset is tried, each a single change away from the one before (a Gray code). Beyond, changes of
-/// one or two neurons are made as long as they help; a start for which that fails is one of several.
+/// Up to 12 neurons every subset is tried, each a single change away from the one before (a Gray code). Beyond, several local
+/// searches make changes of one or two neurons as long as they help; a start for which they fail is one of several.
 pub(super) fn wrong_way(gram: &[f64], towards: &[f64]) -> Vec<bool> {
     let k = towards.len();
-    let mut chosen = vec![false; k];
-    // pull[i] = (w + Σ_A θⱼ)·θᵢ.
-    let mut pull = towards.to_vec();
-    let mut change = |i: usize, chosen: &mut [bool]| -> f64 {
-        let sign = if chosen[i] { -1.0 } else { 1.0 };
-        let gain = 2.0 * sign * pull[i] + gram[i * k + i];
-        chosen[i] = !chosen[i];
-        for (p, g) in pull.iter_mut().zip(&gram[i * k..(i + 1) * k]) {
+    let mut subset = Subset { gram, chosen: vec![false; k], pull: towards.to_vec(), value: 0.0 };
+    let mut best = subset.clone();
+    if k <= EXHAUSTIVE {
+        for step in 1..1u32 << k {
+            subset.change(step.trailing_zeros() as usize);
+            if subset.value < best.value {
+                best.clone_from(&subset);
+            }
+        }
+        return best.chosen;
+    }
+    for search in 0..SEARCHES {
+        // The first search starts from the empty set, the others from fixed scattered ones.
+        let start = search.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        for i in 0..k {
+            if subset.chosen[i] != (start.rotate_left(i as u32) & 1 == 1) {
+                subset.change(i);
+            }
+        }
+        subset.descend();
+        if subset.value < best.value {
+            best.clone_from(&subset);
+        }
+    }
+    best.chosen
+}
+
+/// A set A of neurons.
+#[derive(Clone)]
+struct Subset<'a> {
+    gram: &'a [f64],
+    chosen: Vec<bool>,
+    /// pull[i] = (w + Σ_A θⱼ)·θᵢ.
+    pull: Vec<f64>,
+    /// ‖w + Σ_A θᵢ‖² − ‖w‖².
+    value: f64,
+}
+
+impl Subset<'_> {
+    /// Puts neuron i in or takes it out.
+    fn change(&mut self, i: usize) {
+        let k = self.chosen.len();
+        let sign = if self.chosen[i] { -1.0 } else { 1.0 };
+        self.value += 2.0 * sign * self.pull[i] + self.gram[i * k + i];
+        self.chosen[i] = !self.chosen[i];
+        for (p, g) in self.pull.iter_mut().zip(&self.gram[i * k..(i + 1) * k]) {
             *p += sign * g;
         }
-        gain
-    };
-    if k <= EXHAUSTIVE {
-        let (mut value, mut least) = (0.0, 0.0);
-        let mut best = chosen.clone();
-        for step in 1..1u32 << k {
-            value += change(step.trailing_zeros() as usize, &mut chosen);
-            if value < least {
-                least = value;
-                best.copy_from_slice(&chosen);
-            }
-        }
-        return best;
     }
-    // Every accepted change lowers a quadratic over finitely many points; the bound only guards against rounding.
-    for _ in 0..64 * k {
-        let mut improved = false;
-        for i in 0..k {
-            let gain = change(i, &mut chosen);
-            if gain < 0.0 {
-                improved = true;
-                continue;
-            }
-            let partner = (0..k).filter(|&j| j != i).find(|&j| {
-                let both = gain + change(j, &mut chosen);
-                if both < -1e-12 * gram[i * k + i] {
-                    return true;
+
+    /// Changes one or two neurons at a time as long as that helps.
+    fn descend(&mut self) {
+        let k = self.chosen.len();
+        // Every accepted change lowers a quadratic over finitely many points; the bound only guards against rounding.
+        for _ in 0..64 * k {
+            let before = self.value;
+            for i in 0..k {
+                let value = self.value;
+                self.change(i);
+                if self.value >= value && !self.partner_for(i, value) {
+                    self.change(i);
                 }
-                change(j, &mut chosen);
-                false
-            });
-            if partner.is_some() {
-                improved = true;
-            } else {
-                change(i, &mut chosen);
+            }
+            if self.value >= before - 1e-12 * before.abs() {
+                return;
             }
         }
-        if !improved {
-            break;
-        }
     }
-    chosen
+
+    /// Changes a second neuron such that the two changes together go below `value`; false if there is none.
+    fn partner_for(&mut self, i: usize, value: f64) -> bool {
+        let k = self.chosen.len();
+        for j in (0..k).filter(|&j| j != i) {
+            self.change(j);
+            if self.value < value - 1e-12 * self.gram[i * k + i] {
+                return true;
+            }
+            self.change(j);
+        }
+        false
+    }
 }
 
 #[cfg(test)]
