@@ -51,7 +51,7 @@ pub(crate) struct Reproduce {
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) rounds: Option<u64>,
     /// Standard deviation of the noise instead of 0.1.
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) noise: Option<f64>,
     /// Threads [default: one a core]. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = threads)]

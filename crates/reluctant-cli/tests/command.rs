@@ -1,0 +1,352 @@
+//! The command as a stranger uses it: what it prints, what it writes, how it fails.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// Two environments, a policy with a grid, one without; a second of work at most.
+const SPEC: &str = r#"
+name = "small"
+seed = 5
+rounds = 120
+trials = 6
+
+[tuning]
+trials = 2
+
+[[environment]]
+kind = "relu-sphere"
+neurons = 2
+arms = 25
+
+[[environment]]
+kind = "linear-sphere"
+label = "linear"
+dim = 3
+arms = 25
+
+[[policy]]
+kind = "oful"
+lambda = [0.01, 1]
+
+[[policy]]
+kind = "uniform"
+"#;
+
+fn reluctant(args: &[&str], dir: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_reluctant")).args(args).current_dir(dir).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// Asserts that the command failed with `code` and one sentence that holds every part of `says`.
+fn refused(output: &Output, code: i32, says: &[&str]) {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{error}");
+    assert!(!error.contains("panicked"), "{error}");
+    for part in says {
+        assert!(error.contains(part), "'{part}' is not in: {error}");
+    }
+}
+
+/// Every output that holds no timings.
+fn timeless(dir: &Path) -> Vec<(String, Vec<u8>)> {
+    let names = ["curves.csv", "trials.csv", "regret.svg", "regret.png", "regret-log.svg", "regret-log.png"];
+    names.map(|name| (name.to_owned(), fs::read(dir.join(name)).unwrap())).into()
+}
+
+/// summary.json without its timings.
+fn summary(dir: &Path) -> serde_json::Value {
+    let mut value: serde_json::Value = serde_json::from_slice(&fs::read(dir.join("summary.json")).unwrap()).unwrap();
+    for experiment in value["experiments"].as_array_mut().unwrap() {
+        for policy in experiment["policies"].as_array_mut().unwrap() {
+            let policy = policy.as_object_mut().unwrap();
+            policy.remove("seconds_per_trial").unwrap();
+            policy.remove("microseconds_per_round").unwrap();
+        }
+    }
+    value
+}
+
+fn workplace() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("small.toml"), SPEC).unwrap();
+    dir
+}
+
+#[test]
+fn a_run_writes_every_output_and_a_report_rebuilds_it() {
+    let dir = workplace();
+    let run = reluctant(&["run", "small.toml", "--out", "out"], dir.path());
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert!(stdout(&run).contains("oful"));
+    let out = dir.path().join("out");
+    let (files, numbers) = (timeless(&out), summary(&out));
+    let experiments = numbers["experiments"].as_array().unwrap();
+    assert_eq!(experiments.len(), 2);
+    for experiment in experiments {
+        assert!(experiment["name"].is_string() && experiment["environment"]["kind"].is_string());
+        let oful = &experiment["policies"][0];
+        assert_eq!((&oful["name"], &oful["trials"], &oful["rounds"]), (&"oful".into(), &6.into(), &120.into()));
+        assert!(oful["tuned"]["lambda"].is_number());
+        let regret = &oful["regret"];
+        for field in ["mean", "median", "q10", "q90", "linear_share"] {
+            assert!(regret[field].is_number(), "{field}");
+        }
+        assert!(regret["ci95"][0].as_f64() <= regret["mean"].as_f64());
+        assert!(oful["regret"]["mean"].as_f64() < experiment["policies"][1]["regret"]["mean"].as_f64());
+    }
+    for name in ["summary.json", "curves.csv", "trials.csv", "regret.svg", "regret.png", "report.html"] {
+        fs::remove_file(out.join(name)).unwrap();
+    }
+    assert!(reluctant(&["report", "out"], dir.path()).status.success());
+    assert_eq!(files, timeless(&out));
+    assert_eq!(numbers, summary(&out));
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let dir = workplace();
+    for threads in ["1", "2", "5"] {
+        let run = reluctant(&["run", "small.toml", "--out", threads, "--threads", threads], dir.path());
+        assert!(run.status.success());
+    }
+    let one = dir.path().join("1");
+    for threads in ["2", "5"] {
+        let other = dir.path().join(threads);
+        assert_eq!(timeless(&one), timeless(&other));
+        assert_eq!(summary(&one), summary(&other));
+    }
+}
+
+/// Kills a run with SIGKILL again and again, at moments that depend on how far it has come, until it gets through.
+#[test]
+#[cfg(unix)]
+fn a_run_that_is_killed_resumes_to_the_same_bytes() {
+    let dir = workplace();
+    assert!(reluctant(&["run", "small.toml", "--out", "whole"], dir.path()).status.success());
+    let results = dir.path().join("killed/results.jsonl");
+    let size = || fs::metadata(&results).map_or(0, |file| file.len());
+    let mut kills = 0;
+    for step in [1u64, 900, 5_000, 20_000] {
+        let from = size();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_reluctant"))
+            .args(["run", "small.toml", "--out", "killed", "--threads", "2"])
+            .current_dir(dir.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Busy waiting, so that the kill lands as near as it can to the moment when the file has grown by `step`.
+        while size() < from + step && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        kills += u32::from(!child.wait().unwrap().success());
+    }
+    assert!(kills > 0);
+    // A write that the machine's crash cut in half.
+    let torn = r#"{"format":1,"id":"0123","pol"#;
+    let text = fs::read_to_string(&results).unwrap();
+    fs::write(&results, text + torn).unwrap();
+    let resumed = reluctant(&["run", "small.toml", "--out", "killed"], dir.path());
+    assert!(resumed.status.success());
+    assert!(String::from_utf8_lossy(&resumed.stderr).contains("torn"));
+    let (whole, killed) = (dir.path().join("whole"), dir.path().join("killed"));
+    assert_eq!(timeless(&whole), timeless(&killed));
+    assert_eq!(summary(&whole), summary(&killed));
+    let lines = |dir: &Path| {
+        let text = fs::read_to_string(dir.join("results.jsonl")).unwrap();
+        let mut ids: Vec<String> = text.lines().map(|line| line.split(',').nth(1).unwrap().to_owned()).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(lines(&whole), lines(&killed));
+}
+
+#[test]
+fn another_experiment_in_the_same_folder_is_refused_and_loses_nothing() {
+    let dir = workplace();
+    assert!(reluctant(&["run", "small.toml", "--out", "out"], dir.path()).status.success());
+    let before = fs::read(dir.path().join("out/results.jsonl")).unwrap();
+    fs::write(dir.path().join("other.toml"), SPEC.replace("seed = 5", "seed = 6").replace("trials = 6", "trials = 2"))
+        .unwrap();
+    let other = reluctant(&["run", "other.toml", "--out", "out"], dir.path());
+    refused(&other, 2, &["out holds the results of another experiment (it has seed = 5, not 6)", "--fresh"]);
+    assert_eq!(before, fs::read(dir.path().join("out/results.jsonl")).unwrap());
+    assert!(reluctant(&["run", "other.toml", "--out", "out", "--fresh"], dir.path()).status.success());
+}
+
+#[test]
+fn every_mistake_in_a_file_is_named_with_its_line() {
+    let dir = TempDir::new().unwrap();
+    let cases: &[(&str, &str, &[&str])] = &[
+        ("kind = \"oful\"", "kind = \"ofull\"", &["bad.toml:22: unknown policy 'ofull'; did you mean 'oful'?"]),
+        ("kind = \"relu-sphere\"", "kind = \"relu\"", &["bad.toml:11: unknown environment 'relu'"]),
+        (
+            "lambda = [0.01, 1]",
+            "lamda = 1",
+            &["bad.toml:23: unknown parameter of oful 'lamda'; did you mean 'lambda'?"],
+        ),
+        (
+            "lambda = [0.01, 1]",
+            "lambda = [0.01, -1]",
+            &["bad.toml:23: lambda = -1 is out of range: a number greater than 0"],
+        ),
+        ("lambda = [0.01, 1]", "lambda = []", &["bad.toml:23: the list of lambda is empty"]),
+        ("lambda = [0.01, 1]", "lambda = nan", &["bad.toml:23: lambda = NaN is out of range"]),
+        (
+            "lambda = [0.01, 1]",
+            "lambda = \"big\"",
+            &["bad.toml:23: lambda must be a number greater than 0, not the text 'big'"],
+        ),
+        ("lambda = [0.01, 1]", "lambda = {a = 1}", &["bad.toml:23: lambda must be a number, a word or true/false"]),
+        ("neurons = 2", "neurons = 0", &["bad.toml:12: neurons = 0 is out of range: a whole number from 1 to 64"]),
+        ("neurons = 2", "neurons = [2, 3]", &["bad.toml:12: neurons of an environment must be one value"]),
+        ("dim = 3", "dim = 1", &["bad.toml:18: dim = 1 is out of range: a whole number from 2 to 1000"]),
+        ("rounds = 120", "rounds = 0", &["bad.toml:4: rounds = 0 is out of range: a whole number from 1 to"]),
+        ("rounds = 120", "rounds = -3", &["bad.toml:4: rounds = -3 is out of range"]),
+        ("trials = 6", "trails = 6", &["bad.toml:5: unknown key of the experiment 'trails'; did you mean 'trials'?"]),
+        ("seed = 5", "seed = ", &["bad.toml:3: this is not TOML"]),
+        ("label = \"linear\"", "label = \"a\"", &["two of the environment tables have the label 'a'"]),
+        ("kind = \"uniform\"", "label = \"x\"", &["kind of this policy is missing"]),
+        ("[tuning]\ntrials = 2", "tuning = 3", &["tuning must be a table"]),
+    ];
+    for (from, to, says) in cases {
+        let spec = SPEC.replacen(from, to, 1);
+        assert_ne!(spec, SPEC, "{from}");
+        fs::write(dir.path().join("bad.toml"), spec).unwrap();
+        refused(&reluctant(&["run", "bad.toml", "--out", "out"], dir.path()), 2, says);
+        assert!(!dir.path().join("out").exists());
+    }
+    fs::write(dir.path().join("bad.toml"), "").unwrap();
+    refused(&reluctant(&["run", "bad.toml"], dir.path()), 2, &["bad.toml: environment is missing"]);
+    refused(&reluctant(&["run", "none.toml"], dir.path()), 1, &["cannot read none.toml"]);
+}
+
+#[test]
+fn results_that_cannot_be_read_are_refused_and_kept() {
+    let dir = workplace();
+    assert!(reluctant(&["run", "small.toml", "--out", "out"], dir.path()).status.success());
+    let path = dir.path().join("out/results.jsonl");
+    let good = fs::read_to_string(&path).unwrap();
+    let second = good.lines().nth(1).unwrap();
+    for (bad, says) in [
+        (good.replacen(second, "garbage", 1), "results.jsonl:2: this line is not a finished trial"),
+        (good.replacen(second, &second.replace("\"format\":1", "\"format\":9"), 1), "this was written in format 9"),
+    ] {
+        fs::write(&path, &bad).unwrap();
+        refused(&reluctant(&["run", "small.toml", "--out", "out"], dir.path()), 2, &[says]);
+        refused(&reluctant(&["report", "out"], dir.path()), 2, &[says]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), bad);
+    }
+    refused(&reluctant(&["report", "."], dir.path()), 2, &["holds no results: there is no experiment.json"]);
+    refused(&reluctant(&["report", "nowhere"], dir.path()), 2, &["nowhere holds no results"]);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_a_failure() {
+    let dir = workplace();
+    fs::write(dir.path().join("file"), "").unwrap();
+    refused(
+        &reluctant(&["run", "small.toml", "--out", "file/out"], dir.path()),
+        1,
+        &["cannot make the folder file/out"],
+    );
+}
+
+#[test]
+fn reproduce_takes_its_options() {
+    let dir = TempDir::new().unwrap();
+    let args = ["reproduce", "--panel", "a", "--trials", "2", "--rounds", "30", "--noise", "0.05", "--threads", "2"];
+    let run = reluctant(&args, dir.path());
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let folders: Vec<_> =
+        fs::read_dir(dir.path().join("results")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(folders.len(), 1);
+    let experiment = &summary(&folders[0])["experiments"][0];
+    assert_eq!(experiment["environment"]["sigma"], 0.05);
+    assert_eq!(experiment["policies"].as_array().unwrap().len(), 5);
+    refused(&reluctant(&["reproduce", "--noise", "-1"], dir.path()), 2, &["sigma = -1 is out of range"]);
+    refused(&reluctant(&["reproduce", "--trials", "0"], dir.path()), 2, &["--trials"]);
+    refused(&reluctant(&["reproduce", "--panel", "c"], dir.path()), 2, &["--panel"]);
+}
+
+/// y = max(0, x1) + max(0, x2) on 40 points of the circle.
+fn two_neurons() -> String {
+    let mut text = "x1,x2,y\n".to_owned();
+    for i in 0..40 {
+        let (sin, cos) = (f64::from(i) * 0.157).sin_cos();
+        text += &format!("{cos},{sin},{}\n", cos.max(0.0) + sin.max(0.0));
+    }
+    text
+}
+
+#[test]
+fn fit_recovers_a_network_from_a_file() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("data.csv"), two_neurons()).unwrap();
+    let fit = reluctant(&["fit", "data.csv", "--neurons", "2", "--json"], dir.path());
+    let value: serde_json::Value = serde_json::from_str(&stdout(&fit)).unwrap();
+    assert!(value["loss"].as_f64().unwrap() < 1e-20);
+    let mut firsts: Vec<f64> = (0..2).map(|i| value["neurons"][i][0].as_f64().unwrap()).collect();
+    firsts.sort_by(f64::total_cmp);
+    assert!(firsts[0].abs() < 1e-8 && (firsts[1] - 1.0).abs() < 1e-8);
+    let text = stdout(&reluctant(&["fit", "data.csv", "--neurons", "2"], dir.path()));
+    assert!(text.contains("restarts reached it") && text.contains("neuron 2"));
+}
+
+#[test]
+fn bad_data_is_named_with_its_line() {
+    let dir = TempDir::new().unwrap();
+    let cases = [
+        ("", "data.csv:1: the header must be x1,...,xd,y"),
+        ("a,b,y\n1,2,3\n", "data.csv:1: the header must be x1,...,xd,y, not 'a,b,y'"),
+        ("x1,x2,y\n", "there are no rows of data"),
+        ("x1,x2,y\n1,2,3\n1,2\n", "data.csv:3: this row has 2 numbers, but the header has 3"),
+        ("x1,x2,y\n1,NaN,3\n", "data.csv:2: x2 must be a finite number, not 'NaN'"),
+        ("x1,x2,y\n1,2,inf\n", "data.csv:2: y must be a finite number, not 'inf'"),
+        ("x1,x2,y\n1,two,3\n", "data.csv:2: x2 must be a finite number, not 'two'"),
+        ("x1,y\n1,2\n", "dim = 1 is out of range"),
+    ];
+    for (text, says) in cases {
+        fs::write(dir.path().join("data.csv"), text).unwrap();
+        refused(&reluctant(&["fit", "data.csv", "--neurons", "2"], dir.path()), 2, &[says]);
+    }
+    refused(&reluctant(&["fit", "none.csv", "--neurons", "2"], dir.path()), 1, &["cannot read none.csv"]);
+    refused(&reluctant(&["fit", "data.csv", "--neurons", "0"], dir.path()), 2, &["--neurons"]);
+}
+
+#[test]
+fn list_shows_every_policy_and_environment() {
+    let dir = TempDir::new().unwrap();
+    let text = stdout(&reluctant(&["list"], dir.path()));
+    let value: serde_json::Value = serde_json::from_str(&stdout(&reluctant(&["list", "--json"], dir.path()))).unwrap();
+    let names = |kind: &str| -> Vec<String> {
+        value[kind].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names("policies").len(), reluctant::policy::REGISTRY.len());
+    assert_eq!(names("environments").len(), reluctant::env::REGISTRY.len());
+    for name in names("policies").iter().chain(&names("environments")) {
+        assert!(text.contains(&format!("\n{name}: ")));
+    }
+}
+
+/// Every experiment that is shipped reads without a mistake.
+#[test]
+fn the_shipped_experiments_are_valid() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments");
+    let mut found = 0;
+    for file in fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            reluctant_lab::Experiment::load(&path).unwrap();
+            found += 1;
+        }
+    }
+    assert!(found >= 4);
+}
