@@ -1,5 +1,56 @@
 //! Bandits for rewards with ReLU structure.
-#![doc = "placeholder"]
+//!
+//! Each round offers arms x on the unit sphere; the reward of the chosen one is Σᵢ max(0, θᵢ·x) plus noise, with unknown neurons θᵢ. This
+//! crate implements "Stochastic Bandits with ReLU Neural Networks" (Xu, Bastani, Goel and Bastani, ICML 2024): its algorithms OFU-ReLU
+//! and OFU-ReLU+, its baselines OFUL and NeuralUCB, its estimator, and its statements as functions. It has no files, clocks, threads,
+//! printing or global state: whoever embeds it brings those.
+//!
+//! # A tour
+//!
+//! A [`Policy`] chooses and learns. `select` never learns, `update` takes any past choice, late or out of order.
+//!
+//! ```
+//! use reluctant::{Arms, Key, Scratch, Settings, policy};
+//!
+//! // Rewards that the policy does not know: two neurons, the two axes of the plane.
+//! let reward = |x: &[f64]| x[0].max(0.0) + x[1].max(0.0);
+//!
+//! // 36 arms around the circle, row after row.
+//! let arms: Vec<f64> = (0..36).flat_map(|i| { let a = f64::from(i) * 0.1745; [a.cos(), a.sin()] }).collect();
+//!
+//! let key = Key::new(1);
+//! let settings = Settings::new().with("neurons", 2u64).with("explore", 15u64).with("sigma", 0.01);
+//! let mut policy = policy::build("ofu-relu", 2, &settings, key)?;
+//! let mut scratch = Scratch::default();
+//! let mut last = 0.0;
+//! for round in 0..60 {
+//!     let choice = policy.select(Arms::finite(2, &arms)?, key.round(round), &mut scratch)?;
+//!     last = reward(&choice.action);
+//!     policy.update(&choice.action, last)?;
+//! }
+//! assert!(last > 1.4); // the best is √2, on the diagonal
+//! # Ok::<(), reluctant::Error>(())
+//! ```
+//!
+//! # The rooms
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`arms`] | the actions on offer, and what was chosen |
+//! | [`policy`] | the contract and the registry, then one policy a file |
+//! | [`mod@env`] | environments that never see the learner, one a file |
+//! | [`mod@play`] | one trial: a policy meets an environment |
+//! | [`ellipsoid`] | ridge regression with its confidence set |
+//! | [`relu`] | networks, activation patterns, the features x† and x‡ |
+//! | [`frozen`] | the linear regime: a network whose activations are frozen |
+//! | [`estimate`] | the empirical-risk minimiser, and matching neurons with the truth |
+//! | [`theory`] | the paper's statements in numbers |
+//! | [`conformance`] | the checks that every policy must pass |
+//! | [`params`], [`rng`], [`error`], [`linalg`] | parameters as data, keyed randomness, errors, small dense matrices |
+//!
+//! Numbers are `f64`, and every result is the same to the bit on every machine: randomness is named by a [`Key`], and no arithmetic
+//! depends on the instruction set or on the platform's mathematical library.
+
 pub mod arms;
 pub mod conformance;
 pub mod ellipsoid;
@@ -16,6 +67,7 @@ pub mod policy;
 pub mod relu;
 pub mod rng;
 pub mod theory;
+
 pub use arms::{Arms, Choice, Rows, Score};
 pub use ellipsoid::{Confidence, Ellipsoid};
 pub use env::Environment;

@@ -44,7 +44,7 @@ pub(super) const SIGNS: Param = Param::new(
 );
 pub(super) const RESTARTS: Param = Param::new(
     "restarts",
-    Initial::Count(64),
+    Initial::Count(24),
     Kind::Count { min: 1, max: 100_000 },
     "at most so many starts of the fit; it stops early once enough agree",
 );
@@ -302,10 +302,6 @@ enum Method {
     Adam,
 }
 
-/// The authors' one run of Adam.
-const ADAM_STEPS: usize = 2000;
-const ADAM_RATE: f64 = 1e-2;
-
 impl Fitting {
     pub(super) fn read(dim: usize, params: &Params) -> Result<Self> {
         if dim < 2 {
@@ -326,7 +322,7 @@ impl Fitting {
     pub(super) fn run(&self, samples: Samples<'_>, key: Key) -> Result<Fit> {
         match &self.method {
             Method::LevenbergMarquardt(options) => estimate::fit(samples, self.neurons, options, key),
-            Method::Adam => estimate::adam(samples, self.neurons, ADAM_STEPS, ADAM_RATE, key),
+            Method::Adam => estimate::adam(samples, self.neurons, estimate::STEPS, estimate::LEARNING_RATE, key),
         }
     }
 }
