@@ -1,5 +1,7 @@
 //! The command as a stranger uses it: what it prints, what it writes, how it fails.
 
+#![allow(clippy::unwrap_used, reason = "a test says best what it expects by failing where it is not met")]
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
