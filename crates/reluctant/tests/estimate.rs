@@ -67,7 +67,7 @@ fn neurons_come_back_from_large_networks() {
 /// The error of a parametric estimator falls like 1/√n: over four doublings by a factor of four.
 #[test]
 fn the_error_falls_like_one_over_the_root_of_the_samples() {
-    let (dim, neurons, networks) = (5, 3, 16);
+    let (dim, neurons, networks) = (5, 3, 48);
     let mean_error = |len: usize| {
         let errors = (0..networks).map(|trial| {
             let key = Key::new(2).trial(trial);
