@@ -4,8 +4,8 @@ use std::iter;
 
 /// The grid T_i = (aⁱ − 1)·T₁ and the guesses ν_i = ν₀/bⁱ.
 ///
-/// Read literally, the first batch ends at (a − 1)·T₁, which is T₁ only for a = 2: T₁ is the scale of the grid rather than its first point.
-/// The formula for M agrees with this reading.
+/// Read literally, the first batch ends at (a − 1)·T₁, which is T₁ only for a = 2: T₁ is the scale of the grid rather
+/// than its first point. The formula for M agrees with this reading.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Batches {
     /// T₁ > 0.

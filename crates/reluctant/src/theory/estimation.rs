@@ -7,8 +7,8 @@ use super::loss::ln_zeta;
 
 /// 727·π^(−1/4)·k·d^(1/4)·(2ζ)^(1/4), Theorem 3.2's bound on the error of each neuron up to sign, after n samples.
 ///
-/// It is a bound only if [`conditions`] are met at n, and says something only if it is below √2: up to sign, no two unit vectors
-/// are farther apart than that.
+/// It is a bound only if [`conditions`] are met at n, and says something only if it is below √2: up to sign, no two
+/// unit vectors are farther apart than that.
 pub fn neuron_error_bound(setting: &Setting, n: f64) -> f64 {
     libm::exp(ln_factor(setting) + 0.25 * (LN_2 + ln_zeta(setting, libm::log(n))))
 }

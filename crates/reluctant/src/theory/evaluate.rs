@@ -25,7 +25,8 @@ pub struct Inputs {
     pub nu: Option<f64>,
     /// α₀, the separation of the neurons; none for the largest that k neurons in d dimensions can have.
     pub alpha0: Option<f64>,
-    /// The statements about estimation hold with probability 1 − δ, 0 < δ < 1. The regret bounds use 1/√T instead, as the paper does.
+    /// The statements about estimation hold with probability 1 − δ, 0 < δ < 1. The regret bounds use 1/√T instead, as
+    /// the paper does.
     pub delta: f64,
     /// T ≥ 1, rounds played; the statements about estimation are evaluated as if all T were exploration.
     pub horizon: f64,
@@ -181,6 +182,9 @@ impl Quantity {
     }
 }
 
+/// Where our sharper version of Theorem 3.2 belongs.
+const OURS_3_2: (&str, &str) = ("ours, for Theorem 3.2", "thm:key");
+
 /// The inputs with nothing left open.
 struct Case {
     inputs: Inputs,
@@ -217,19 +221,15 @@ fn assumptions(case: &Case) -> Vec<Quantity> {
     } else if alpha0 > limit {
         format!("no {k} neurons in {d} dimensions are so far apart: the largest possible is {limit:.4}")
     } else if inputs.alpha0.is_none() {
-        "not given: taken as the largest that so many neurons can have, so lengths of exploration below are the shortest possible".to_owned()
+        "not given: taken as the largest possible, so that lengths of exploration below are the shortest".to_owned()
     } else {
         format!("any two neurons, up to sign, are at least this far apart; the largest possible is {limit:.4}")
     };
     let floor = gap_floor(k);
     let gap = if *nu == 0.0 {
-        format!(
-            "a gap of zero makes every length of exploration infinite, but no network has one: it is at least {floor:.4}"
-        )
+        format!("a gap of zero makes exploration infinite, but no network has one: it is at least {floor:.4}")
     } else if *nu < floor {
-        format!(
-            "at the best action every neuron is at least this far from switching; in truth at least {floor:.4}, whatever the network"
-        )
+        format!("at the best action every neuron is this far from switching; in truth at least {floor:.4}")
     } else if inputs.nu.is_none() {
         "not given: taken as 1/(2k), below which no network's gap lies".to_owned()
     } else {
@@ -301,17 +301,17 @@ fn estimation(case: &Case) -> Vec<Quantity> {
         } else {
             "after T random samples the theorem does not apply yet, so this is only a number"
         }),
-        Quantity::new("strip_bound", "min over ε of h(η, ε)", ("Proposition 3.1", "prop:key"), "h at η = |S^(d−1)|·√(2ζ)")
+        Quantity::new("strip_bound", "min_ε h(η, ε)", ("Proposition 3.1", "prop:key"), "h at η = |S^(d−1)|·√(2ζ)")
             .maybe(strip.map(|bound| bound.h))
             .holds(strip.is_some() && setting.dim > 2)
             .means(match strip {
                 None => "the loss after T random samples is too large for any width of the strip",
                 Some(_) if setting.dim == 2 => {
-                    "zero, because |S⁻¹| = 0: in the plane the proposition is false as it stands, and the next line repairs it"
+                    "zero, since |S⁻¹| = 0: in the plane the proposition is false; the next line repairs it"
                 }
-                Some(_) => "the same distance with the best width of the strip, instead of the width the theorem chooses",
+                Some(_) => "the same distance with the best width of the strip instead of the theorem's",
             }),
-        Quantity::new("identified_error", "‖θ̂ ∓ θ*‖, sharper", ("ours, for Theorem 3.2", "thm:key"), "smallest α with ℓ(α) ≥ 2ζ")
+        Quantity::new("identified_error", "‖θ̂ ∓ θ*‖, sharper", OURS_3_2, "smallest α with ℓ(α) ≥ 2ζ")
             .maybe(sharp)
             .holds(sharp.is_some_and(|alpha| alpha <= 0.5 * setting.alpha0))
             .means(match sharp {
@@ -383,7 +383,7 @@ fn optimism(case: &Case) -> Vec<Quantity> {
         .maybe(cited)
         // The theorem cited assumes rewards within ±1 and features no longer than √λ, which x‡ does not keep to.
         .holds(cited.is_some_and(|cited| cited >= proven))
-        .means("T optimistic rounds cost no more than this as the paper cites it, which is sure where it is not below the next line"),
+        .means("T optimistic rounds cost this as the paper cites it, a sure bound where it is not below the next line"),
         Quantity::new(
             "optimism_regret",
             "regret of optimism",

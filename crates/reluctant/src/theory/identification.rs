@@ -1,26 +1,28 @@
 //! Proposition 3.1 and Theorem 3.2 again, with the losses of their proof removed. This is ours, not the paper's.
 //!
-//! *Claim.* Let Θ and Θ* have k unit neurons and second layers of ones, d ≥ 2, and let some θⱼ* be at an angle of more than φ from every
-//! line ℝθᵢ. Then, for x uniform on the sphere and every 0 < ε < 1,
+//! *Claim.* Let Θ and Θ* have k unit neurons and second layers of ones, d ≥ 2, and let some θⱼ* be at an angle of more
+//! than φ from every line ℝθᵢ. Then, for x uniform on the sphere and every 0 < ε < 1,
 //!
 //! E[(f_Θ(x) − f_Θ*(x))²] ≥ |S^(d−2)|/|S^(d−1)| · ε³/24 · (1 − ε²)^((d−1)/2) · (1 − k·p_d(w·cot φ)),  w = ε/√(1 − ε²),
 //!
 //! where p_d(q) is the probability that a coordinate of a uniform point of S^(d−2) is at most q in size.
 //!
-//! *Proof.* Write x = (sin t, cos t·ω) with the first axis along θⱼ*, ω in S^(d−2), and v = tan t. Both networks are positively homogeneous,
-//! so f(x) = cos t·f(v, ω), and on each meridian ω both are piecewise linear in v: no cylinder need stand in for the strip. The measure is
-//! (cos t)^(d−2) dt dω, so the squared loss on the strip |x₁| ≤ ε is ∫∫ (f_Θ − f_Θ*)²(v, ω)·(1 + v²)^(−(d+2)/2) dv dω over |v| ≤ w, and the
-//! weight is at least (1 − ε²)^((d+2)/2).
+//! *Proof.* Write x = (sin t, cos t·ω) with the first axis along θⱼ*, ω in S^(d−2), and v = tan t. Both networks are
+//! positively homogeneous, so f(x) = cos t·f(v, ω), and on each meridian ω both are piecewise linear in v: no cylinder
+//! need stand in for the strip. The measure is (cos t)^(d−2) dt dω, so the squared loss on the strip |x₁| ≤ ε is ∫∫
+//! (f_Θ − f_Θ*)²(v, ω)·(1 + v²)^(−(d+2)/2) dv dω over |v| ≤ w, and the weight is at least (1 − ε²)^((d+2)/2).
 //!
-//! A neuron at the angle χ from the line of θⱼ* has its kink inside |v| ≤ w only on the meridians with |ω·u| ≤ w·cot χ, a share of
-//! p_d(w·cot χ). On the other meridians f_Θ is linear, while f_Θ* is max(0, v) plus a convex function, for every kink of f_Θ* is convex: the
-//! *true* neurons need no room and no assumption. With ψ(v) = |v|/2 − w/4, the part of max(0, v) that is orthogonal to linear functions,
-//! ∫ψ·(convex) ≥ 0, because ψ is negative inside, positive outside and orthogonal to lines. So the squared distance of f_Θ* from all linear
-//! functions is at least ∫ψ² = w³/24. Multiply: w³·(1 − ε²)^((d+2)/2) = ε³·(1 − ε²)^((d−1)/2). ∎
+//! A neuron at the angle χ from the line of θⱼ* has its kink inside |v| ≤ w only on the meridians with |ω·u| ≤ w·cot χ,
+//! a share of p_d(w·cot χ). On the other meridians f_Θ is linear, while f_Θ* is max(0, v) plus a convex function, for
+//! every kink of f_Θ* is convex: the *true* neurons need no room and no assumption. With ψ(v) = |v|/2 − w/4, the part
+//! of max(0, v) that is orthogonal to linear functions, ∫ψ·(convex) ≥ 0, because ψ is negative inside, positive outside
+//! and orthogonal to lines. So the squared distance of f_Θ* from all linear functions is at least ∫ψ² = w³/24.
+//! Multiply: w³·(1 − ε²)^((d+2)/2) = ε³·(1 − ε²)^((d−1)/2). ∎
 //!
-//! Against the paper's proof: the sphere is exact instead of a cylinder (its term 6kdε³ and with it the condition ε ≤ 1/192kd are gone), k
-//! neurons count instead of 2k − 1, the squared loss is used as it is instead of through its root (so the error falls like ζ^(1/3), not
-//! ζ^(1/4), and t₀ grows like ν⁻⁶, not ν⁻⁸), and d = 2 and d = 3, where its lemma on |Z^θ| fails, are covered.
+//! Against the paper's proof: the sphere is exact instead of a cylinder (its term 6kdε³ and with it the condition ε ≤
+//! 1/192kd are gone), k neurons count instead of 2k − 1, the squared loss is used as it is instead of through its root
+//! (so the error falls like ζ^(1/3), not ζ^(1/4), and t₀ grows like ν⁻⁶, not ν⁻⁸), and d = 2 and d = 3, where its lemma
+//! on |Z^θ| fails, are covered.
 
 use std::f64::consts::{LN_2, LN_10, PI, SQRT_2};
 
@@ -28,7 +30,8 @@ use super::Setting;
 use super::loss::{ln_samples_for, ln_zeta};
 use super::sphere::{equator_ratio, second_ratio};
 
-/// ℓ(α): a network whose mean squared error over the sphere is at most ℓ has a neuron within α of each true one, up to sign.
+/// ℓ(α): a network whose mean squared error over the sphere is at most ℓ has a neuron within α of each true one, up to
+/// sign.
 ///
 /// The best ε in this module's claim, with 2·sin(φ/2) = α. Zero at α = 0; α beyond √2 is as good as √2.
 pub fn identifying_loss(neurons: usize, dim: usize, alpha: f64) -> f64 {
@@ -95,8 +98,8 @@ pub fn identified_error(setting: &Setting, n: f64) -> Option<f64> {
     Some(high)
 }
 
-/// log₁₀ of the number of samples after which every neuron is within min(ν, α₀)/2, up to sign, by [`identifying_loss`]: what t₀(ν) is
-/// with the same ζ and a tight second half of the argument.
+/// log₁₀ of the number of samples after which every neuron is within min(ν, α₀)/2, up to sign, by [`identifying_loss`]:
+/// what t₀(ν) is with the same ζ and a tight second half of the argument.
 pub fn log10_identified_length(setting: &Setting, nu: f64) -> f64 {
     let alpha = 0.5 * nu.min(setting.alpha0);
     ln_samples_for(setting, ln_identifying_loss(setting.neurons, setting.dim, alpha) - LN_2) / LN_10

@@ -4,8 +4,9 @@ use super::Setting;
 
 /// ζ(n) = √( 4096·k²·(k∨σ)²/n · (dk·max{1, log(1 + √(n/dk))} + log(4/δ)) ), Lemma B.3 (`lem:empiricalloss`).
 ///
-/// With probability 1 − δ the empirical loss (less the noise's own part) differs from the population's by at most ζ, for all
-/// networks at once; so the minimiser's population loss is at most 2ζ, and its mean absolute error at most √(2ζ).
+/// With probability 1 − δ the empirical loss (less the noise's own part) differs from the population's by at most ζ,
+/// for all networks at once; so the minimiser's population loss is at most 2ζ, and its mean absolute error at most
+/// √(2ζ).
 ///
 /// Infinite at n = 0, zero at n = ∞.
 pub fn zeta(setting: &Setting, n: f64) -> f64 {

@@ -15,9 +15,9 @@
 //! | `regret` | Theorems 4.3 and 4.4 with explicit constants |
 //! | `evaluate` | all of it for given numbers, each with its equation and its meaning |
 //!
-//! Lengths of exploration are beyond 10⁴⁰, so whatever can overflow is computed from logarithms. A statement that says nothing (α₀ = 0,
-//! ν = 0) comes out infinite or `None`, never as NaN. `docs/theory.md` in the repository derives the constants that the paper leaves open
-//! and lists where its statements are loose or wrong.
+//! Lengths of exploration are beyond 10⁴⁰, so whatever can overflow is computed from logarithms. A statement that says
+//! nothing (α₀ = 0, ν = 0) comes out infinite or `None`, never as NaN. `docs/theory.md` in the repository derives the
+//! constants that the paper leaves open and lists where its statements are loose or wrong.
 
 mod batches;
 mod estimation;

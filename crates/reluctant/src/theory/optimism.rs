@@ -19,8 +19,9 @@ pub struct Stage {
 ///
 /// 4·√(T·D·log(λ + T/D)) · (√λ·S + σ·√(2·log(1/δ) + D·log(1 + T/(λD)))).
 ///
-/// The paper's C₃ is then at most 4√10. `None` where λ + T/D < 1 and the formula has no value. The theorem cited asks for rewards in
-/// [−1, 1] and λ ≥ max(1, ‖x‡‖²), but rewards reach k and ‖x‡‖² reaches 5k/4: [`optimism_regret`] is a bound that holds.
+/// The paper's C₃ is then at most 4√10. `None` where λ + T/D < 1 and the formula has no value. The theorem cited asks
+/// for rewards in [−1, 1] and λ ≥ max(1, ‖x‡‖²), but rewards reach k and ‖x‡‖² reaches 5k/4: [`optimism_regret`] is a
+/// bound that holds.
 pub fn oful_stage_regret(stage: &Stage, horizon: f64) -> Option<f64> {
     let size = 2.0 * stage.neurons as f64 * stage.dim as f64;
     let norm = (5.0 * stage.neurons as f64).sqrt();
@@ -34,12 +35,13 @@ pub fn oful_stage_regret(stage: &Stage, horizon: f64) -> Option<f64> {
 ///
 /// 2·max{β, k/2}·√(2·T·G),  G = (k+1)d·log(1 + T·L²/(λ(k+1)d)),  L² = 5k/4,  β = √λ·√(5k) + σ·√(2·log(1/δ) + G).
 ///
-/// *Proof.* ‖x‡‖² = m + k/4 ≤ L² with m active neurons, and all x‡ lie in one space of dimension (k+1)d, so log(det V/λ^D) ≤ G (arithmetic and
-/// geometric means of (k+1)d eigenvalues). While the confidence set holds θ‡, optimism gives r ≤ 2βw with w the width, and r ≤ k since
-/// 0 ≤ f ≤ k; so r ≤ 2·max{β, k/2}·min{1, w}. Cauchy–Schwarz and Σ min{1, w²} ≤ 2·log(det V/λ^D) give the claim. ∎
+/// *Proof.* ‖x‡‖² = m + k/4 ≤ L² with m active neurons, and all x‡ lie in one space of dimension (k+1)d, so log(det
+/// V/λ^D) ≤ G (arithmetic and geometric means of (k+1)d eigenvalues). While the confidence set holds θ‡, optimism gives
+/// r ≤ 2βw with w the width, and r ≤ k since 0 ≤ f ≤ k; so r ≤ 2·max{β, k/2}·min{1, w}. Cauchy–Schwarz and Σ min{1, w²}
+/// ≤ 2·log(det V/λ^D) give the claim. ∎
 ///
-/// It needs every sample in V to be one on which the model is linear, that is in X(Θ̃, ν/2). Exploration samples are not all so; see
-/// `docs/theory.md`.
+/// It needs every sample in V to be one on which the model is linear, that is in X(Θ̃, ν/2). Exploration samples are
+/// not all so; see `docs/theory.md`.
 pub fn optimism_regret(stage: &Stage, horizon: f64) -> f64 {
     let k = stage.neurons as f64;
     let rank = (k + 1.0) * stage.dim as f64;

@@ -34,12 +34,13 @@ impl RegretBound {
     }
 }
 
-/// Theorem 4.3 (`thm:algo1_reg`): the expected regret of Algorithm 1 in T rounds, with δ = 1/√T (the setting's own δ is not used):
+/// Theorem 4.3 (`thm:algo1_reg`): the expected regret of Algorithm 1 in T rounds, with δ = 1/√T (the setting's own δ is
+/// not used):
 ///
 /// 2k·t₀(ν, δ/2) + [`optimism_regret`](T, δ/2) + 2k·√T.
 ///
-/// A round costs at most 2k in the paper (in truth k, since 0 ≤ f ≤ k). Exploration fails with probability δ/2, the confidence set with δ/2,
-/// and then all T rounds may cost 2k: 2kT·δ = 2k√T.
+/// A round costs at most 2k in the paper (in truth k, since 0 ≤ f ≤ k). Exploration fails with probability δ/2, the
+/// confidence set with δ/2, and then all T rounds may cost 2k: 2kT·δ = 2k√T.
 pub fn known_gap_regret(setting: &Setting, nu: f64, lambda: f64, horizon: f64) -> RegretBound {
     let k = setting.k();
     let (half, stage) = halved(setting, lambda, horizon);
@@ -59,8 +60,8 @@ pub fn known_gap_regret(setting: &Setting, nu: f64, lambda: f64, horizon: f64) -
 /// * (iii) √M·[`optimism_regret`](T, δ/2): each batch begins a confidence set of its own, and Σ√(lengths) ≤ √(M·T);
 /// * failure: 2k·T·M·δ = 2k·M·√T.
 ///
-/// The paper's sums end at batch M − 1; the last batch, the longest, is in ours. Its (iii) keeps one confidence set over all batches, which
-/// needs features that do not change with Θ̃; beginning anew costs the factor √M = O(√log T).
+/// The paper's sums end at batch M − 1; the last batch, the longest, is in ours. Its (iii) keeps one confidence set
+/// over all batches, which needs features that do not change with Θ̃; beginning anew costs the factor √M = O(√log T).
 pub fn unknown_gap_regret(
     setting: &Setting,
     nu_star: f64,

@@ -4,9 +4,9 @@ use std::f64::consts::PI;
 
 /// An upper bound on α₀ = min over i ≠ j of ‖θᵢ ± θⱼ‖ for k unit neurons in R^d (Assumption 2.2, `assump:neuronskip`).
 ///
-/// Up to sign a neuron is a line, and α₀² = 2(1 − μ) with μ the largest |θᵢ·θⱼ|. In the plane the best k lines divide the half-turn
-/// evenly, μ ≥ cos(π/k): α₀ ≤ 2·sin(π/2k), attained. Otherwise μ ≥ 0, attained while k ≤ d, and Welch's bound
-/// μ² ≥ (k − d)/(d(k − 1)) beyond. Infinite for k = 1 (there is no pair), zero for two or more neurons on a line.
+/// Up to sign a neuron is a line, and α₀² = 2(1 − μ) with μ the largest |θᵢ·θⱼ|. In the plane the best k lines divide
+/// the half-turn evenly, μ ≥ cos(π/k): α₀ ≤ 2·sin(π/2k), attained. Otherwise μ ≥ 0, attained while k ≤ d, and Welch's
+/// bound μ² ≥ (k − d)/(d(k − 1)) beyond. Infinite for k = 1 (there is no pair), zero for two or more neurons on a line.
 pub fn separation_limit(neurons: usize, dim: usize) -> f64 {
     let (k, d) = (neurons as f64, dim as f64);
     match (neurons, dim) {

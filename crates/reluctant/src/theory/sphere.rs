@@ -16,8 +16,8 @@ pub fn ln_sphere_area(m: usize) -> f64 {
 
 /// |S^(d−2)| / |S^(d−1)| for d ≥ 2, the density of a coordinate of a random unit vector at zero.
 ///
-/// It lies between √((d−1)/2π)·√((d−1)/d) and √(d/2π); the proof of Lemma B.4 uses √d/(2√(2π)) from below, half of what it is
-/// for large d.
+/// It lies between √((d−1)/2π)·√((d−1)/d) and √(d/2π); the proof of Lemma B.4 uses √d/(2√(2π)) from below, half of what
+/// it is for large d.
 pub fn equator_ratio(d: usize) -> f64 {
     match d {
         0 | 1 => 0.0,

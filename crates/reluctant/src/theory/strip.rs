@@ -47,8 +47,8 @@ impl Terms {
 /// h(η, ε) = (k·ε³·|S^(d−3)|/2) / (ε²·(1 − dε²/2)·|S^(d−2)|/8 − η − 6kd·ε³·|S^(d−2)|), Proposition 3.1.
 ///
 /// `None` where the denominator is not positive (η too large, or ε ≥ 1/48kd) or d < 2. At d = 2 the formula is 0, since
-/// |S⁻¹| = 0, and the proposition is then false as it stands (`tests/lemmas.rs`); [`super::identifying_loss`] is a version that
-/// holds in every dimension.
+/// |S⁻¹| = 0, and the proposition is then false as it stands (a counterexample is among the tests of the lemmas);
+/// [`super::identifying_loss`] is a version that holds in every dimension.
 pub fn strip_bound(eta: f64, epsilon: f64, neurons: usize, dim: usize) -> Option<f64> {
     if dim < 2 || eta < 0.0 || epsilon <= 0.0 {
         return None;
@@ -58,8 +58,8 @@ pub fn strip_bound(eta: f64, epsilon: f64, neurons: usize, dim: usize) -> Option
 
 /// The smallest h(η, ε) over all ε for a given η > 0; `None` if no ε makes the denominator positive, or d < 2.
 ///
-/// 1/h is concave in u = 1/ε: with c₂ = 1/8, c₄ = d/16 and η' = η/|S^(d−2)|, it is c₂u − 6kd − c₄/u − η'u³ up to a factor, whose
-/// maximum solves 3η'u⁴ − c₂u² − c₄ = 0, a quadratic equation in u².
+/// 1/h is concave in u = 1/ε: with c₂ = 1/8, c₄ = d/16 and η' = η/|S^(d−2)|, it is c₂u − 6kd − c₄/u − η'u³ up to a
+/// factor, whose maximum solves 3η'u⁴ − c₂u² − c₄ = 0, a quadratic equation in u².
 pub fn best_strip_bound(eta: f64, neurons: usize, dim: usize) -> Option<StripBound> {
     if dim < 2 || eta <= 0.0 || eta.is_nan() {
         return None;
