@@ -272,6 +272,26 @@ impl Iterator for Cells<'_> {
     }
 }
 
+/// Finds the cell of a pattern without going through the others.
+#[derive(Debug)]
+pub(super) struct Enclosure<'a> {
+    net: &'a ReluNet,
+    solver: Nnls,
+}
+
+impl<'a> Enclosure<'a> {
+    pub(super) fn new(net: &'a ReluNet) -> Self {
+        Enclosure { net, solver: Nnls::default() }
+    }
+
+    /// The cell with this pattern, if it is not empty.
+    pub(super) fn cell(&mut self, pattern: Pattern) -> Option<Cell> {
+        let centre = centre(&mut self.solver, self.net, pattern, self.net.neurons(), OMEGA)?;
+        let margin = self.net.iter().map(|theta| dot(theta, &centre).abs()).fold(f64::INFINITY, f64::min);
+        (self.net.pattern(&centre) == pattern).then_some(Cell { pattern, centre, margin })
+    }
+}
+
 /// The unit vector that keeps the largest margin to the first `count` hyperplanes on the sides that `pattern` names.
 ///
 /// It is the direction of the shortest x with gᵢ·x ≥ ω for every signed neuron gᵢ, whatever ω > 0.
