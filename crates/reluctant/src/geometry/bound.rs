@@ -14,7 +14,9 @@
 //! method with logarithmic barriers finds the smallest. Without boxes the bound is exact unless the trust-region problem has two
 //! maximisers that the walls cannot tell apart; boxes, which branching makes smaller, close the gap that is then left.
 
-use crate::linalg::{Cholesky, axpy, dot};
+use super::nnls::Nnls;
+use super::trust_region::maximise;
+use crate::linalg::{Cholesky, axpy, dot, norm};
 
 /// What is maximised, in eigenbasis coordinates.
 #[derive(Debug, Clone)]
@@ -27,7 +29,39 @@ pub(super) struct Problem {
     pub(super) margin: f64,
 }
 
-/// aⱼ ≤ yⱼ ≤ bⱼ; a coordinate that was never split has [−1, 1].
+impl Problem {
+    /// The bound with given multipliers of some walls, κ and ν at their best: one trust-region problem.
+    ///
+    /// With the multipliers of the best point it is exact, unless something better lies elsewhere on the sphere.
+    pub(super) fn shifted(&self, multipliers: &[(usize, f64)]) -> f64 {
+        let dim = self.e.len();
+        let mut e = self.e.clone();
+        let mut price = 0.0;
+        for &(i, multiplier) in multipliers.iter().filter(|(_, multiplier)| *multiplier > 0.0) {
+            axpy(multiplier, &self.walls[i * dim..(i + 1) * dim], &mut e);
+            price += multiplier * self.margin;
+        }
+        maximise(&e, &self.lambda, &mut vec![0.0; dim]) - price
+    }
+
+    /// Limits that hold in the whole cell: yⱼ is at most the length of the projection of its axis on the cone gᵢ·y ≥ 0.
+    pub(super) fn ranges(&self, solver: &mut Nnls) -> Limits {
+        let dim = self.e.len();
+        let mut reach = |j: usize, sign: f64| {
+            solver.start(dim);
+            self.walls.chunks_exact(dim).for_each(|wall| solver.push(-1.0, wall));
+            let mut axis = vec![0.0; dim];
+            axis[j] = sign;
+            solver.solve(&axis);
+            (norm(solver.residual()) + 1e-12).min(1.0)
+        };
+        let high = (0..dim).map(|j| reach(j, 1.0)).collect();
+        let low = (0..dim).map(|j| -reach(j, -1.0)).collect();
+        Limits { low, high }
+    }
+}
+
+/// aⱼ ≤ yⱼ ≤ bⱼ.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
     pub(super) low: Vec<f64>,
@@ -35,10 +69,6 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub(super) fn none(dim: usize) -> Self {
-        Limits { low: vec![-1.0; dim], high: vec![1.0; dim] }
-    }
-
     fn is_split(&self, j: usize) -> bool {
         self.low[j] > -1.0 || self.high[j] < 1.0
     }

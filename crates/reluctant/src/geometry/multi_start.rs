@@ -62,10 +62,10 @@ struct Place {
 /// The best point of a cell that the ascent towards `towards` finds.
 fn climb(pieces: &Pieces<'_>, cell: Cell, towards: &[f64]) -> Place {
     let piece = pieces.piece(cell.pattern);
-    let (x, value) = Ascent::run(&piece, &cell.centre, towards);
-    let mut slope = piece.slope(&x);
+    let summit = Ascent::run(&piece, &cell.centre, towards);
+    let mut slope = piece.slope(&summit.x);
     normalise(&mut slope);
-    Place { cell, x, value, slope }
+    Place { cell, x: summit.x, value: summit.value, slope }
 }
 
 /// The patterns across the walls at x, and the one that the slope leads to.

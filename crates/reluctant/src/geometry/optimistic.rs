@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 
 use super::bound::{Limits, Problem, bound};
 use super::multi_start;
+use super::nnls::Nnls;
 use super::piece::{Ascent, Piece};
 use super::region::Region;
 use super::trust_region::{circle_maxima, maximise};
@@ -237,6 +238,7 @@ impl Pieces<'_> {
         let mut order: Vec<usize> = (0..cells.len()).collect();
         order.sort_by(|&a, &b| quick[b].total_cmp(&quick[a]));
 
+        let mut solver = Nnls::default();
         let mut problems: Vec<(usize, Eigen, Problem)> = Vec::new();
         let mut heap = BinaryHeap::new();
         for index in order {
@@ -260,9 +262,15 @@ impl Pieces<'_> {
                 search.close(value);
                 continue;
             }
-            let (x, reached) = Ascent::run(piece, &cells[index].centre, &x);
-            search.offer(&x, reached, index);
-            heap.push(Node { bound: value, number: problems.len(), limits: Limits::none(dim) });
+            let summit = Ascent::run(piece, &cells[index].centre, &x);
+            search.offer(&summit.x, summit.value, index);
+            let value = value.min(problem.shifted(&summit.held));
+            if value <= search.best + options.tolerance {
+                search.close(value);
+                continue;
+            }
+            let limits = problem.ranges(&mut solver);
+            heap.push(Node { bound: value, number: problems.len(), limits });
             problems.push((index, eigen, problem));
         }
 
@@ -285,9 +293,9 @@ impl Pieces<'_> {
             eigen.combine(&dual.y, &mut towards);
             let mut local = cells[*index].centre.clone();
             if normalise(&mut towards) {
-                let (x, reached) = Ascent::run(&pieces[*index], &cells[*index].centre, &towards);
-                search.offer(&x, reached, *index);
-                local = x;
+                let summit = Ascent::run(&pieces[*index], &cells[*index].centre, &towards);
+                search.offer(&summit.x, summit.value, *index);
+                local = summit.x;
             }
             let mut y = vec![0.0; dim];
             eigen.coordinates(&local, &mut y);

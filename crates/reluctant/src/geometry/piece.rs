@@ -69,6 +69,15 @@ impl Piece {
     }
 }
 
+/// Where an ascent ends.
+#[derive(Debug, Clone)]
+pub(super) struct Summit {
+    pub(super) x: Vec<f64>,
+    pub(super) value: f64,
+    /// The walls that hold it back, with their multipliers: ∇q(x) = νx − Σ μᵢgᵢ.
+    pub(super) held: Vec<(usize, f64)>,
+}
+
 /// Where the ascent is: a point of the cell and the walls it is held to.
 pub(super) struct Ascent<'a> {
     piece: &'a Piece,
@@ -77,13 +86,14 @@ pub(super) struct Ascent<'a> {
     held: Vec<usize>,
     /// An orthonormal basis of the span of the held walls.
     basis: Vec<f64>,
+    multipliers: Vec<f64>,
 }
 
 impl<'a> Ascent<'a> {
     /// Goes from `inside`, a point of the cell, along the great circle to `towards` as far as the cell reaches, then uphill.
-    /// Returns the place and the value.
-    pub(super) fn run(piece: &'a Piece, inside: &[f64], towards: &[f64]) -> (Vec<f64>, f64) {
-        let mut ascent = Ascent { piece, x: inside.to_vec(), value: 0.0, held: Vec::new(), basis: Vec::new() };
+    pub(super) fn run(piece: &'a Piece, inside: &[f64], towards: &[f64]) -> Summit {
+        let mut ascent =
+            Ascent { piece, x: inside.to_vec(), value: 0.0, held: vec![], basis: vec![], multipliers: vec![] };
         let (x, wall) = ascent.walk(&vec![0.0; piece.dim()], 1.0, towards);
         ascent.x = x;
         ascent.hold(wall);
@@ -94,7 +104,10 @@ impl<'a> Ascent<'a> {
                 break;
             }
         }
-        (ascent.x, ascent.value)
+        // Out of rounds, the multipliers are of an earlier point and mean nothing.
+        ascent.multipliers.resize(ascent.held.len(), 0.0);
+        let held = ascent.held.into_iter().zip(ascent.multipliers).collect();
+        Summit { x: ascent.x, value: ascent.value, held }
     }
 
     /// One step uphill; false if there is none.
@@ -149,8 +162,8 @@ impl<'a> Ascent<'a> {
         let nu = if radius > 0.0 { dot(free, arm) / (radius * radius) } else { 0.0 };
         let dim = self.piece.dim();
         let pull: Vec<f64> = (0..dim).map(|j| nu * centre[j] - (slope[j] - free[j])).collect();
-        let multipliers = self.in_terms_of_walls(&pull);
-        let worst = multipliers.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
+        self.multipliers = self.in_terms_of_walls(&pull);
+        let worst = self.multipliers.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
         match worst {
             Some((l, &multiplier)) if multiplier < -1e-12 * (1.0 + norm(slope)) => {
                 self.held.remove(l);
