@@ -96,7 +96,7 @@ impl FrozenRelu {
     }
 
     /// θ_s and M_s of a pattern, one after the other, added to the zeros in `out`.
-    fn local_model(&self, pattern: Pattern, out: &mut [f64]) {
+    pub(crate) fn local_model(&self, pattern: Pattern, out: &mut [f64]) {
         let d = self.network.dim();
         let size = self.ellipsoid.dim();
         let active = |block: usize| block == 0 || is_active(pattern, block - 1);

@@ -58,6 +58,7 @@ pub mod env;
 pub mod error;
 pub mod estimate;
 pub mod frozen;
+pub mod geometry;
 mod kernels;
 pub mod linalg;
 pub mod params;

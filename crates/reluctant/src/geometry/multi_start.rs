@@ -1,0 +1,100 @@
+//! The optimistic action when there are too many cells to go through: ascent from many starts.
+//!
+//! Each start lies in some cell. If that cell cannot keep the margin, the search steps across the wall that narrows it until one can.
+//! Ascent finds the best point of the cell; then the cells across the walls that stopped it, and the cell to which the slope at
+//! that point leads, are tried, and the best of them is the next cell, while the value rises. Nothing is proven.
+
+use super::cells::{Cell, Enclosure};
+use super::optimistic::{Optimistic, Pieces};
+use super::piece::Ascent;
+use crate::linalg::{dot, normalise};
+use crate::relu::Pattern;
+use crate::rng::{Key, unit_vector};
+
+/// The best point that `starts` ascents find; `None` if none of them met the region.
+pub(super) fn search(pieces: &Pieces<'_>, starts: usize) -> Option<Optimistic> {
+    let net = pieces.region.network();
+    let mut stream = Key::new(0).stream();
+    let mut enclosure = Enclosure::new(net);
+    let mut best: Option<Place> = None;
+    let mut visited = 0;
+    let mut x = vec![0.0; net.dim()];
+    for _ in 0..starts.max(1) {
+        unit_vector(&mut stream, &mut x);
+        let Some(cell) = roomy(pieces, &mut enclosure, net.pattern(&x)) else { continue };
+        // A cell that was met before leads to the same place.
+        let mut place = climb(pieces, cell, &x);
+        visited += 1;
+        loop {
+            let mut next: Option<Place> = None;
+            for pattern in neighbours(pieces, &place) {
+                let Some(cell) = enclosure.cell(pattern).filter(|cell| cell.margin >= pieces.region.margin()) else {
+                    continue;
+                };
+                visited += 1;
+                let other = climb(pieces, cell, &place.x);
+                if next.as_ref().is_none_or(|next| other.value > next.value) {
+                    next = Some(other);
+                }
+            }
+            match next {
+                Some(next) if next.value > place.value + 1e-12 * (1.0 + place.value.abs()) => place = next,
+                _ => break,
+            }
+        }
+        if best.as_ref().is_none_or(|best| place.value > best.value) {
+            best = Some(place);
+        }
+    }
+    let best = best?;
+    let found = pieces.finish(&best.x, best.cell.pattern, &best.cell.centre);
+    Some(Optimistic { cells_visited: visited, ..found })
+}
+
+struct Place {
+    cell: Cell,
+    x: Vec<f64>,
+    value: f64,
+    /// ∇q(x), scaled to the sphere.
+    slope: Vec<f64>,
+}
+
+/// The best point of a cell that the ascent towards `towards` finds.
+fn climb(pieces: &Pieces<'_>, cell: Cell, towards: &[f64]) -> Place {
+    let piece = pieces.piece(cell.pattern);
+    let summit = Ascent::run(&piece, &cell.centre, towards);
+    let mut slope = piece.slope(&summit.x);
+    normalise(&mut slope);
+    Place { cell, x: summit.x, value: summit.value, slope }
+}
+
+/// The patterns across the walls at x, and the one that the slope leads to.
+fn neighbours(pieces: &Pieces<'_>, place: &Place) -> Vec<Pattern> {
+    let net = pieces.region.network();
+    let near = |theta: &[f64]| dot(theta, &place.x).abs() <= pieces.region.margin() + 1e-9;
+    let across = net.iter().enumerate().filter(|(_, theta)| near(theta)).map(|(i, _)| place.cell.pattern ^ (1 << i));
+    across.chain([net.pattern(&place.slope)]).filter(|&pattern| pattern != place.cell.pattern).collect()
+}
+
+/// A cell that keeps the margin, few steps from the one with `pattern`.
+fn roomy(pieces: &Pieces<'_>, enclosure: &mut Enclosure<'_>, pattern: Pattern) -> Option<Cell> {
+    let net = pieces.region.network();
+    let mut cell = enclosure.cell(pattern)?;
+    for _ in 0..4 * net.neurons() {
+        if cell.margin >= pieces.region.margin() {
+            return Some(cell);
+        }
+        let mut wider = None;
+        for (i, theta) in net.iter().enumerate() {
+            if dot(theta, &cell.centre).abs() <= cell.margin + 1e-9 {
+                let other = enclosure.cell(cell.pattern ^ (1 << i));
+                let known = wider.as_ref().map_or(cell.margin, |wider: &Cell| wider.margin);
+                if let Some(other) = other.filter(|other| other.margin > known) {
+                    wider = Some(other);
+                }
+            }
+        }
+        cell = wider?;
+    }
+    None
+}
