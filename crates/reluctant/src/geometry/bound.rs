@@ -168,8 +168,12 @@ impl<'a> Search<'a> {
         let walls = self.problem.walls.len() / self.c.len();
         let squares: f64 = self.c.iter().zip(&self.gap).map(|(c, g)| c * c / g).sum();
         let price: f64 = self.problem.margin * z[2..2 + walls].iter().sum::<f64>();
-        let boxes: f64 =
-            self.split.iter().zip(&z[2 + walls..]).map(|(&j, eta)| eta * self.limits.low[j] * self.limits.high[j]).sum();
+        let boxes: f64 = self
+            .split
+            .iter()
+            .zip(&z[2 + walls..])
+            .map(|(&j, eta)| eta * self.limits.low[j] * self.limits.high[j])
+            .sum();
         0.5 * (z[0] + squares + 1.0 / z[1]) - price - boxes
     }
 
