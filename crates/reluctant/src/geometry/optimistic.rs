@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 
 use super::bound::{Limits, Problem, bound};
 use super::multi_start;
+use super::nnls::Nnls;
 use super::piece::{Ascent, Piece};
 use super::region::Region;
 use super::trust_region::{circle_maxima, maximise};
@@ -29,7 +30,7 @@ use crate::relu::Pattern;
 pub struct OptimisticOptions {
     /// The value is proven to be within this of the maximum.
     pub tolerance: f64,
-    /// With more cells than this, many-start ascent is used and nothing is proven.
+    /// With more cells than this, ascent from many starts is used and nothing is proven.
     pub max_cells: u64,
     /// After this many bounds, what gap is left is reported.
     pub max_bounds: usize,
@@ -39,7 +40,7 @@ pub struct OptimisticOptions {
 
 impl Default for OptimisticOptions {
     fn default() -> Self {
-        OptimisticOptions { tolerance: 1e-7, max_cells: 1 << 14, max_bounds: 20_000, starts: 32 }
+        OptimisticOptions { tolerance: 1e-7, max_cells: 1 << 14, max_bounds: 20_000, starts: 16 }
     }
 }
 
@@ -122,7 +123,7 @@ impl Region {
         if !(radius >= 0.0 && radius.is_finite()) {
             return Err(Error::out_of_range("radius", radius, "a finite number of at least 0"));
         }
-        if !(options.tolerance > 0.0) {
+        if options.tolerance.is_nan() || options.tolerance <= 0.0 {
             return Err(Error::out_of_range("tolerance", options.tolerance, "positive"));
         }
         if self.network() != regime.network() {
@@ -237,6 +238,7 @@ impl Pieces<'_> {
         let mut order: Vec<usize> = (0..cells.len()).collect();
         order.sort_by(|&a, &b| quick[b].total_cmp(&quick[a]));
 
+        let mut solver = Nnls::default();
         let mut problems: Vec<(usize, Eigen, Problem)> = Vec::new();
         let mut heap = BinaryHeap::new();
         for index in order {
@@ -260,9 +262,15 @@ impl Pieces<'_> {
                 search.close(value);
                 continue;
             }
-            let (x, reached) = Ascent::run(piece, &cells[index].centre, &x);
-            search.offer(&x, reached, index);
-            heap.push(Node { bound: value, number: problems.len(), limits: Limits::none(dim) });
+            let summit = Ascent::run(piece, &cells[index].centre, &x);
+            search.offer(&summit.x, summit.value, index);
+            let value = value.min(problem.shifted(&summit.held));
+            if value <= search.best + options.tolerance {
+                search.close(value);
+                continue;
+            }
+            let limits = problem.ranges(&mut solver);
+            heap.push(Node { bound: value, number: problems.len(), limits, guess: y });
             problems.push((index, eigen, problem));
         }
 
@@ -275,7 +283,7 @@ impl Pieces<'_> {
             bounds += 1;
             let (index, eigen, problem) = &problems[node.number];
             let enough = search.best + 0.9 * options.tolerance;
-            let dual = bound(problem, &node.limits, enough, 0.1 * options.tolerance);
+            let dual = bound(problem, &node.limits, &node.guess, enough, 0.1 * options.tolerance);
             let value = dual.value.min(node.bound);
             if value <= search.best + options.tolerance {
                 search.close(value);
@@ -285,14 +293,14 @@ impl Pieces<'_> {
             eigen.combine(&dual.y, &mut towards);
             let mut local = cells[*index].centre.clone();
             if normalise(&mut towards) {
-                let (x, reached) = Ascent::run(&pieces[*index], &cells[*index].centre, &towards);
-                search.offer(&x, reached, *index);
-                local = x;
+                let summit = Ascent::run(&pieces[*index], &cells[*index].centre, &towards);
+                search.offer(&summit.x, summit.value, *index);
+                local = summit.x;
             }
             let mut y = vec![0.0; dim];
             eigen.coordinates(&local, &mut y);
             for limits in split(&node.limits, &dual.spread, &y) {
-                heap.push(Node { bound: value, number: node.number, limits });
+                heap.push(Node { bound: value, number: node.number, limits, guess: dual.y.clone() });
             }
         }
         let cell = &cells[search.cell?];
@@ -310,7 +318,7 @@ impl Pieces<'_> {
 }
 
 /// The piece in the eigenbasis of its matrix.
-fn diagonalise(piece: &Piece) -> (Eigen, Problem) {
+pub(super) fn diagonalise(piece: &Piece) -> (Eigen, Problem) {
     let dim = piece.dim();
     let mut eigen = Eigen::new(&piece.m, dim);
     // Rounding can leave an eigenvalue of a positive matrix just below 0.
@@ -345,6 +353,8 @@ struct Node {
     bound: f64,
     number: usize,
     limits: Limits,
+    /// Where the maximum was thought to be.
+    guess: Vec<f64>,
 }
 
 impl Ord for Node {
