@@ -354,15 +354,9 @@ fn bad_networks_are_named_with_their_line() {
     let opposite = inspect("1,0\n-1,0\n", &[]);
     assert!(stdout(&opposite).contains("alpha0  0: two neurons are equal or opposite"));
     // Too many cells for the exact method: a lower bound, and it says so.
-    let many: String = (0..40)
-        .map(|i| {
-            (0..12)
-                .map(|j| format!("{}", ((i * 7 + j * j * 3 + i * j) % 11) as f64 - 4.7))
-                .collect::<Vec<_>>()
-                .join(",")
-                + "\n"
-        })
-        .collect();
+    let number = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 16) - 32_768.0;
+    let row = |i: u32| (0..12).map(|j| number(12 * i + j + 1).to_string()).collect::<Vec<_>>().join(",");
+    let many: String = (0..40).map(|i| row(i) + "\n").collect();
     assert!(stdout(&inspect(&many, &["--normalise"])).contains("a lower bound: there are too many cells"));
     refused(&reluctant(&["inspect", "none.csv"], dir.path()), 1, &["cannot read none.csv"]);
 }

@@ -181,8 +181,7 @@ impl Eigen {
         // Convergence is quadratic: ten sweeps are more than any matrix of this size takes.
         for _ in 0..40 {
             let off: f64 = (0..dim).map(|i| (i + 1..dim).map(|j| a[i * dim + j] * a[i * dim + j]).sum::<f64>()).sum();
-            // A NaN ends the loop too.
-            if !(off > 1e-34 * scale) {
+            if off.is_nan() || off <= 1e-34 * scale {
                 break;
             }
             for p in 0..dim {
