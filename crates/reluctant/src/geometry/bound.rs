@@ -50,7 +50,7 @@ impl Problem {
     /// Limits that hold in the whole cell: yⱼ is at most the length of the projection of its axis on the cone gᵢ·y ≥ 0.
     pub(super) fn ranges(&self, solver: &mut Nnls) -> Limits {
         let dim = self.e.len();
-        let mut reach = |j: usize, sign: f64| {
+        let reach = &mut |j: usize, sign: f64| {
             solver.start(dim);
             self.walls.chunks_exact(dim).for_each(|wall| solver.push(-1.0, wall));
             let mut axis = vec![0.0; dim];
@@ -58,8 +58,10 @@ impl Problem {
             solver.solve(&axis);
             (norm(solver.residual()) + 1e-12).min(1.0)
         };
-        let high = (0..dim).map(|j| reach(j, 1.0)).collect();
-        let low = (0..dim).map(|j| -reach(j, -1.0)).collect();
+        // Where the value hardly bends, limits would not help.
+        let flat = |j: usize| self.lambda[j] < 0.02 * self.lambda[0];
+        let high = (0..dim).map(|j| if flat(j) { 1.0 } else { reach(j, 1.0) }).collect();
+        let low = (0..dim).map(|j| if flat(j) { -1.0 } else { -reach(j, -1.0) }).collect();
         Limits { low, high }
     }
 }

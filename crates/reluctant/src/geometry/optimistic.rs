@@ -269,8 +269,7 @@ impl Pieces<'_> {
                 search.close(value);
                 continue;
             }
-            let limits = problem.ranges(&mut solver);
-            heap.push(Node { bound: value, number: problems.len(), limits, guess: y });
+            heap.push(Node { bound: value, number: problems.len(), limits: None, guess: y });
             problems.push((index, eigen, problem));
         }
 
@@ -282,8 +281,9 @@ impl Pieces<'_> {
             }
             bounds += 1;
             let (index, eigen, problem) = &problems[node.number];
+            let limits = node.limits.unwrap_or_else(|| problem.ranges(&mut solver));
             let enough = search.best + 0.9 * options.tolerance;
-            let dual = bound(problem, &node.limits, &node.guess, enough, 0.1 * options.tolerance);
+            let dual = bound(problem, &limits, &node.guess, enough, 0.1 * options.tolerance);
             let value = dual.value.min(node.bound);
             if value <= search.best + options.tolerance {
                 search.close(value);
@@ -299,8 +299,8 @@ impl Pieces<'_> {
             }
             let mut y = vec![0.0; dim];
             eigen.coordinates(&local, &mut y);
-            for limits in split(&node.limits, &dual.spread, &y) {
-                heap.push(Node { bound: value, number: node.number, limits, guess: dual.y.clone() });
+            for part in split(&limits, &dual.spread, &y) {
+                heap.push(Node { bound: value, number: node.number, limits: Some(part), guess: dual.y.clone() });
             }
         }
         let cell = &cells[search.cell?];
@@ -352,7 +352,8 @@ fn split(limits: &Limits, spread: &[f64], best: &[f64]) -> [Limits; 2] {
 struct Node {
     bound: f64,
     number: usize,
-    limits: Limits,
+    /// `None` for a whole cell: its limits take work that most cells never need.
+    limits: Option<Limits>,
     /// Where the maximum was thought to be.
     guess: Vec<f64>,
 }
