@@ -13,6 +13,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::fmt;
 
 use super::bound::{Limits, Problem, bound};
 use super::multi_start;
@@ -64,6 +65,17 @@ impl Certificate {
             Certificate::Exact => Some(0.0),
             Certificate::ProvenWithin(gap) | Certificate::Gap(gap) => Some(gap),
             Certificate::NotCertified => None,
+        }
+    }
+}
+
+impl fmt::Display for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Certificate::Exact => write!(f, "exact"),
+            Certificate::ProvenWithin(gap) => write!(f, "proven within {gap:.1e}"),
+            Certificate::Gap(gap) => write!(f, "the budget ran out with a gap of {gap:.1e}"),
+            Certificate::NotCertified => write!(f, "not certified: too many cells, ascent from many starts instead"),
         }
     }
 }
