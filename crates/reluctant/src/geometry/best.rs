@@ -39,6 +39,16 @@ pub struct BestAction {
     pub exact: bool,
     /// How many cells the search went through; 0 for the ascent.
     pub cells: u64,
+    /// How many cells the network can have at most, which is what the budget is compared with.
+    pub most_cells: u64,
+}
+
+impl BestAction {
+    /// One sentence on what was done instead, if the result is not exact.
+    pub fn caveat(&self) -> Option<String> {
+        let sentence = "beyond the budget of the exact method: f* is what ascent from many starts found, a lower bound";
+        (!self.exact).then(|| format!("up to {} cells are {sentence}", self.most_cells))
+    }
 }
 
 /// The best action of a network on the unit sphere.
@@ -56,7 +66,8 @@ pub struct BestAction {
 /// ```
 pub fn best_action(net: &ReluNet, budget: u64) -> Result<BestAction> {
     check_dim(net)?;
-    let exact = most_cells(net.dim(), distinct_hyperplanes(net)) <= budget;
+    let most_cells = most_cells(net.dim(), distinct_hyperplanes(net));
+    let exact = most_cells <= budget;
     let mut search = Search::new(net);
     let cells = if exact { search.all_cells()? } else { search.ascend() };
     let x_star = search.best;
@@ -70,6 +81,7 @@ pub fn best_action(net: &ReluNet, budget: u64) -> Result<BestAction> {
         alpha0: alpha0(net),
         exact,
         cells,
+        most_cells,
         x_star,
     })
 }
@@ -356,7 +368,8 @@ mod tests {
                 let net = random(4, 12, seed, signed);
                 let exact = best_action(&net, CELL_BUDGET).unwrap();
                 let ascent = best_action(&net, 10).unwrap();
-                assert!(!ascent.exact && ascent.cells == 0);
+                assert!(!ascent.exact && ascent.cells == 0 && exact.caveat().is_none());
+                assert!(ascent.caveat().is_some_and(|why| why.starts_with("up to 464 cells are beyond the budget")));
                 assert!(ascent.f_star <= exact.f_star + 1e-12);
                 missed += u32::from(ascent.f_star < exact.f_star - 1e-9);
             }

@@ -18,6 +18,9 @@ use super::nnls::Nnls;
 use super::trust_region::maximise;
 use crate::linalg::{Cholesky, axpy, dot, norm};
 
+/// The first τ, as a part of the size of the numbers involved.
+const START: f64 = 0.01;
+
 /// What is maximised, in eigenbasis coordinates.
 #[derive(Debug, Clone)]
 pub(super) struct Problem {
@@ -47,7 +50,7 @@ impl Problem {
     /// Limits that hold in the whole cell: yⱼ is at most the length of the projection of its axis on the cone gᵢ·y ≥ 0.
     pub(super) fn ranges(&self, solver: &mut Nnls) -> Limits {
         let dim = self.e.len();
-        let mut reach = |j: usize, sign: f64| {
+        let reach = &mut |j: usize, sign: f64| {
             solver.start(dim);
             self.walls.chunks_exact(dim).for_each(|wall| solver.push(-1.0, wall));
             let mut axis = vec![0.0; dim];
@@ -55,8 +58,10 @@ impl Problem {
             solver.solve(&axis);
             (norm(solver.residual()) + 1e-12).min(1.0)
         };
-        let high = (0..dim).map(|j| reach(j, 1.0)).collect();
-        let low = (0..dim).map(|j| -reach(j, -1.0)).collect();
+        // Where the value hardly bends, limits would not help.
+        let flat = |j: usize| self.lambda[j] < 0.02 * self.lambda[0];
+        let high = (0..dim).map(|j| if flat(j) { 1.0 } else { reach(j, 1.0) }).collect();
+        let low = (0..dim).map(|j| if flat(j) { -1.0 } else { -reach(j, -1.0) }).collect();
         Limits { low, high }
     }
 }
@@ -123,16 +128,19 @@ impl<'a> Search<'a> {
         let scale = (norm(&problem.e) + problem.lambda[0].sqrt()).max(1e-6);
         // Without any width, κ would run off to infinity; at this size its term is below rounding and stays there.
         let kappa = 1.0 / problem.lambda[0].sqrt().max(1e-16 * scale);
-        let mut z = vec![0.3 * scale; 2 + split.len()];
-        z[0] = kappa * problem.lambda[0] + scale;
-        z[1] = kappa;
+        let mut z = vec![kappa * problem.lambda[0] + scale, kappa];
+        let tau = START * scale;
+        for &j in &split {
+            let room = (guess[j] - limits.low[j]) * (limits.high[j] - guess[j]);
+            z.push(tau / room.max(START));
+        }
         let mut search = Search {
             problem,
             limits,
             split,
             walls: Vec::new(),
             z,
-            tau: 0.1 * scale,
+            tau,
             scale,
             best: f64::INFINITY,
             c: vec![0.0; dim],
@@ -145,6 +153,7 @@ impl<'a> Search<'a> {
         };
         search.take_in(guess);
         search.make_room();
+        search.align(guess);
         search
     }
 
@@ -164,6 +173,20 @@ impl<'a> Search<'a> {
             }
         }
         self.walls.len() > before
+    }
+
+    /// Chooses κ and ν so that the maximum of the quadratic is near y: there κ = 1/√(Σ λⱼyⱼ²) and c = (ν − h)∘y.
+    fn align(&mut self, y: &[f64]) {
+        let squared: f64 = self.problem.lambda.iter().zip(y).map(|(l, y)| l * y * y).sum();
+        let mut z = std::mem::take(&mut self.z);
+        z[1] = (1.0 / squared.sqrt()).min(10.0 * z[1]);
+        // With ν = 0 the gaps are −h.
+        z[0] = 0.0;
+        self.place(&z);
+        let top = self.gap.iter().fold(f64::NEG_INFINITY, |top, g| top.max(-g));
+        let fit: f64 = (0..y.len()).map(|j| y[j] * (self.c[j] - self.gap[j] * y[j])).sum();
+        z[0] = (fit / dot(y, y).max(1e-3)).max(top + START * self.scale);
+        self.z = z;
     }
 
     fn make_room(&mut self) {
@@ -214,7 +237,8 @@ impl<'a> Search<'a> {
                 if self.best <= enough {
                     return;
                 }
-                if decrease <= 0.3 * self.tau {
+                // Near the central path is good enough: the next τ corrects it.
+                if decrease <= 3.0 * self.tau {
                     break;
                 }
             }

@@ -13,6 +13,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::fmt;
 
 use super::bound::{Limits, Problem, bound};
 use super::multi_start;
@@ -64,6 +65,17 @@ impl Certificate {
             Certificate::Exact => Some(0.0),
             Certificate::ProvenWithin(gap) | Certificate::Gap(gap) => Some(gap),
             Certificate::NotCertified => None,
+        }
+    }
+}
+
+impl fmt::Display for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Certificate::Exact => write!(f, "exact"),
+            Certificate::ProvenWithin(gap) => write!(f, "proven within {gap:.1e}"),
+            Certificate::Gap(gap) => write!(f, "the budget ran out with a gap of {gap:.1e}"),
+            Certificate::NotCertified => write!(f, "not certified: too many cells, ascent from many starts instead"),
         }
     }
 }
@@ -269,8 +281,7 @@ impl Pieces<'_> {
                 search.close(value);
                 continue;
             }
-            let limits = problem.ranges(&mut solver);
-            heap.push(Node { bound: value, number: problems.len(), limits, guess: y });
+            heap.push(Node { bound: value, number: problems.len(), limits: None, guess: y });
             problems.push((index, eigen, problem));
         }
 
@@ -282,8 +293,9 @@ impl Pieces<'_> {
             }
             bounds += 1;
             let (index, eigen, problem) = &problems[node.number];
+            let limits = node.limits.unwrap_or_else(|| problem.ranges(&mut solver));
             let enough = search.best + 0.9 * options.tolerance;
-            let dual = bound(problem, &node.limits, &node.guess, enough, 0.1 * options.tolerance);
+            let dual = bound(problem, &limits, &node.guess, enough, 0.1 * options.tolerance);
             let value = dual.value.min(node.bound);
             if value <= search.best + options.tolerance {
                 search.close(value);
@@ -299,8 +311,8 @@ impl Pieces<'_> {
             }
             let mut y = vec![0.0; dim];
             eigen.coordinates(&local, &mut y);
-            for limits in split(&node.limits, &dual.spread, &y) {
-                heap.push(Node { bound: value, number: node.number, limits, guess: dual.y.clone() });
+            for part in split(&limits, &dual.spread, &y) {
+                heap.push(Node { bound: value, number: node.number, limits: Some(part), guess: dual.y.clone() });
             }
         }
         let cell = &cells[search.cell?];
@@ -352,7 +364,8 @@ fn split(limits: &Limits, spread: &[f64], best: &[f64]) -> [Limits; 2] {
 struct Node {
     bound: f64,
     number: usize,
-    limits: Limits,
+    /// `None` for a whole cell: its limits take work that most cells never need.
+    limits: Option<Limits>,
     /// Where the maximum was thought to be.
     guess: Vec<f64>,
 }
