@@ -40,6 +40,12 @@ pub enum LabError {
         /// What differs.
         what: String,
     },
+    /// Another process is writing to the folder.
+    #[error("another run is writing to {}; wait for it, or choose another folder with --out", dir.display())]
+    Busy {
+        /// The folder.
+        dir: PathBuf,
+    },
     /// The folder holds no results.
     #[error("{} holds no results: {reason}", dir.display())]
     NoResults {

@@ -82,9 +82,10 @@ impl Trial {
 }
 
 /// The facts that an environment tells policies, which do not depend on the seed.
-pub(crate) fn facts(kind: &str, settings: &Settings) -> reluctant::Result<(usize, Vec<(&'static str, Value)>)> {
+pub(crate) fn facts(kind: &str, settings: &Settings) -> reluctant::Result<(usize, Vec<(String, Value)>)> {
     let world = env::build(kind, settings, Key::new(0))?;
-    Ok((world.dim(), world.facts()))
+    let facts = world.facts().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    Ok((world.dim(), facts))
 }
 
 /// At most this many rounds of a curve are kept.

@@ -1,9 +1,10 @@
 //! Runs an experiment: tunes, plays, stores, and puts the results in order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 use reluctant::Settings;
+use reluctant::params::Param;
 use serde_json::{Map, Value};
 
 use crate::error::{LabError, Result};
@@ -123,7 +124,10 @@ fn play_missing(
     progress: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<()> {
     let total = jobs.len() as u64;
-    let mut missing: Vec<Job<'_>> = jobs.into_iter().filter(|job| !store.has(&job.trial)).collect();
+    // Two labels may stand for the same policy: what is the same trial is played once.
+    let mut seen = HashSet::new();
+    let mut missing: Vec<Job<'_>> =
+        jobs.into_iter().filter(|job| !store.has(&job.trial) && seen.insert(job.trial.id())).collect();
     progress(Event::Begin { stage, total, finished: total - missing.len() as u64 });
     // By trial, so that every policy's first trials finish first and no one policy is left for the end.
     missing.sort_by_key(|job| job.trial.trial);
@@ -179,7 +183,7 @@ pub fn assemble(experiment: &Experiment, finished: &HashMap<String, TrialCurve>)
                 if let Some(curve) = finished.get(&job.trial.id()) {
                     trials.push(curve.clone());
                 }
-                params = to_map(&job.trial.policy_settings);
+                params = to_map(&complete_policy(&job.trial));
             }
             if !trials.is_empty() {
                 let (label, policy) = (contender.label.clone(), contender.kind.clone());
@@ -187,7 +191,7 @@ pub fn assemble(experiment: &Experiment, finished: &HashMap<String, TrialCurve>)
             }
         }
         let mut environment = Map::from_iter([("kind".to_owned(), Value::from(world.kind.as_str()))]);
-        environment.extend(to_map(&complete(world)));
+        environment.extend(to_map(&complete_world(world)));
         panels.push(Panel {
             name: world.label.clone(),
             title: world.title.clone(),
@@ -207,12 +211,22 @@ pub fn assemble(experiment: &Experiment, finished: &HashMap<String, TrialCurve>)
 }
 
 /// An environment's settings with its defaults filled in.
-fn complete(world: &World) -> Settings {
-    let mut settings = world.settings.clone();
-    let params = reluctant::env::find(&world.kind)
-        .and_then(|entry| reluctant::Params::resolve(&world.kind, entry.params, &world.settings).map(|p| (entry, p)));
-    if let Ok((entry, params)) = params {
-        for param in entry.params {
+fn complete_world(world: &World) -> Settings {
+    let table = reluctant::env::find(&world.kind).map_or(&[][..], |entry| entry.params);
+    complete(&world.kind, table, &world.settings)
+}
+
+/// A policy's settings with its defaults filled in.
+fn complete_policy(trial: &Trial) -> Settings {
+    let table = reluctant::policy::find(&trial.policy).map_or(&[][..], |entry| entry.params);
+    complete(&trial.policy, table, &trial.policy_settings)
+}
+
+/// Settings with the defaults of a table filled in; what is computed is left out.
+fn complete(owner: &str, table: &[Param], given: &Settings) -> Settings {
+    let mut settings = given.clone();
+    if let Ok(params) = reluctant::Params::resolve(owner, table, given) {
+        for param in table {
             if let Some(value) = params.get(param.name) {
                 settings.set(param.name, value.clone());
             }

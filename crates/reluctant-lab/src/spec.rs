@@ -67,6 +67,8 @@ pub struct World {
     pub settings: Settings,
     /// T.
     pub rounds: u64,
+    /// What it tells policies that ask.
+    pub facts: Vec<(String, Value)>,
 }
 
 /// A policy of an experiment.
@@ -86,6 +88,15 @@ pub struct Contender {
 const MAX_CANDIDATES: usize = 10_000;
 const MAX_ROUNDS: u64 = 1_000_000_000;
 const MAX_TRIALS: u64 = 1_000_000;
+
+impl World {
+    /// Changes a setting, and what the environment tells with it.
+    pub fn set(&mut self, name: &str, value: impl Into<Value>) -> reluctant::Result<()> {
+        self.settings.set(name, value);
+        self.facts = facts(&self.kind, &self.settings)?.1;
+        Ok(())
+    }
+}
 
 impl Contender {
     /// Every combination of the grid, as the settings that differ; one empty combination if nothing is tuned.
@@ -109,8 +120,14 @@ impl Contender {
 impl Experiment {
     /// Reads and checks the file at `path`.
     pub fn load(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(LabError::io("read", path))?;
-        Self::parse(&text, path)
+        let bytes = std::fs::read(path).map_err(LabError::io("read", path))?;
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Self::parse(text, path),
+            Err(_) => {
+                let message = "this is not TOML: it is not UTF-8 text".to_owned();
+                Err(LabError::Input { file: path.to_owned(), line: None, message })
+            }
+        }
     }
 
     /// Reads and checks `text`; `path` is named in errors.
@@ -127,8 +144,7 @@ impl Experiment {
         stage: Stage,
         trial: u64,
     ) -> reluctant::Result<Trial> {
-        let (_, facts) = facts(&world.kind, &world.settings)?;
-        let policy_settings = policy::tell(policy::find(&contender.kind)?, &contender.with(candidate), &facts);
+        let policy_settings = policy::tell(policy::find(&contender.kind)?, &contender.with(candidate), &world.facts);
         Ok(Trial {
             environment: world.kind.clone(),
             environment_settings: world.settings.clone(),
@@ -201,6 +217,7 @@ impl<'a> Reader<'a> {
             contenders: self.contenders(root)?,
             name,
         };
+        self.check_size(&experiment)?;
         self.check_meetings(root, &experiment)?;
         Ok(experiment)
     }
@@ -231,7 +248,9 @@ impl<'a> Reader<'a> {
                 return Err(self.wrong(self.place(table, name), message));
             }
             Params::resolve(&kind, entry.params, &settings).map_err(|cause| self.misfit(table, at, cause))?;
+            let (_, facts) = facts(&kind, &settings).map_err(|cause| self.misfit(table, at, cause))?;
             let world = World {
+                facts,
                 label: self.text_of(table, "label")?.unwrap_or_else(|| letter(worlds.len())),
                 title: self.text_of(table, "title")?.unwrap_or_else(|| title(&kind, &settings)),
                 rounds: self.number_of(table, "rounds", 1, MAX_ROUNDS)?.unwrap_or(rounds),
@@ -265,6 +284,21 @@ impl<'a> Reader<'a> {
         }
         self.unique(contenders.iter().map(|(at, contender)| (*at, contender.label.as_str())), "policy")?;
         Ok(contenders.into_iter().map(|(_, contender)| contender).collect())
+    }
+
+    /// An experiment is held in memory as a whole.
+    fn check_size(&self, experiment: &Experiment) -> Result<()> {
+        let tuned =
+            |contender: &Contender| if contender.grid.is_empty() { 0 } else { contender.candidates().len() as u64 };
+        let candidates: u64 = experiment.contenders.iter().map(tuned).sum();
+        let reported = experiment.trials.saturating_mul(experiment.contenders.len() as u64);
+        let tuning = experiment.tuning_trials.saturating_mul(candidates);
+        let total = reported.saturating_add(tuning).saturating_mul(experiment.worlds.len() as u64);
+        if total <= MAX_TRIALS {
+            return Ok(());
+        }
+        let message = format!("this experiment has {total} trials, tuning included; at most {MAX_TRIALS} are allowed");
+        Err(self.wrong(None, message))
     }
 
     /// Builds every candidate of every policy in every environment once, so that no mistake waits for its trial.

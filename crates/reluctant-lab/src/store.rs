@@ -16,6 +16,9 @@ use crate::plan::{Stage, Trial};
 use crate::results::TrialCurve;
 use crate::spec::Experiment;
 
+/// The version that plays; results of two versions are not mixed.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// The format of the folder's files.
 const FORMAT: u32 = 1;
 
@@ -27,6 +30,8 @@ pub struct Store {
     file: Mutex<File>,
     /// Whether a torn last line was dropped on opening.
     pub torn: bool,
+    /// Held as long as this process writes to the folder.
+    _lock: File,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -51,6 +56,7 @@ impl Store {
     /// if it holds another, that is an error. With `fresh`, earlier results of whatever experiment are removed first.
     pub fn open(dir: &Path, experiment: &Experiment, fresh: bool) -> Result<Self> {
         fs::create_dir_all(dir).map_err(LabError::io("make the folder", dir))?;
+        let lock = lock_folder(dir)?;
         let (manifest, results) = (manifest_path(dir), results_path(dir));
         if fresh {
             for path in [&results, &manifest] {
@@ -63,7 +69,11 @@ impl Store {
             }
         }
         if manifest.exists() {
-            let held = read_manifest(dir)?;
+            let Manifest { version, experiment: held, .. } = read_manifest(dir)?;
+            if version != VERSION {
+                let what = format!("they were played by version {version}, and this is version {VERSION}");
+                return Err(LabError::OtherExperiment { dir: dir.to_owned(), what });
+            }
             if let Some(what) = held.difference(experiment) {
                 return Err(LabError::OtherExperiment { dir: dir.to_owned(), what });
             }
@@ -79,18 +89,18 @@ impl Store {
             .append(true)
             .open(&results)
             .map_err(LabError::io("open for writing", &results))?;
-        Ok(Store { dir: dir.to_owned(), finished: Mutex::new(finished), file: Mutex::new(file), torn })
+        Ok(Store { dir: dir.to_owned(), finished: Mutex::new(finished), file: Mutex::new(file), torn, _lock: lock })
     }
 
-    /// The experiment that `dir` holds and its finished trials, without changing anything.
-    pub fn read(dir: &Path) -> Result<(Experiment, HashMap<String, TrialCurve>)> {
+    /// The experiment that `dir` holds, the version that played it and its finished trials, without changing anything.
+    pub fn read(dir: &Path) -> Result<(Experiment, String, HashMap<String, TrialCurve>)> {
         if !manifest_path(dir).exists() {
             let reason = "there is no experiment.json; give a folder that `reluctant run` or `reproduce` wrote";
             return Err(LabError::NoResults { dir: dir.to_owned(), reason: reason.to_owned() });
         }
-        let experiment = read_manifest(dir)?;
+        let Manifest { version, experiment, .. } = read_manifest(dir)?;
         let (finished, _) = read_results(&results_path(dir), false)?;
-        Ok((experiment, finished))
+        Ok((experiment, version, finished))
     }
 
     /// The folder.
@@ -136,24 +146,33 @@ fn results_path(dir: &Path) -> PathBuf {
 }
 
 fn write_manifest(path: &Path, experiment: &Experiment) -> Result<()> {
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    let manifest = Manifest { format: FORMAT, version, experiment: experiment.clone() };
+    let manifest = Manifest { format: FORMAT, version: VERSION.to_owned(), experiment: experiment.clone() };
     let text = serde_json::to_string_pretty(&manifest).map_err(|cause| LabError::io("write", path)(cause.into()))?;
     let temporary = path.with_extension("json.part");
     fs::write(&temporary, text + "\n").map_err(LabError::io("write", &temporary))?;
     fs::rename(&temporary, path).map_err(LabError::io("write", path))
 }
 
-fn read_manifest(dir: &Path) -> Result<Experiment> {
+/// Takes the folder for this process alone; the lock goes with the process.
+fn lock_folder(dir: &Path) -> Result<File> {
+    let path = dir.join(".lock");
+    let file = File::create(&path).map_err(LabError::io("write", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => Err(LabError::Busy { dir: dir.to_owned() }),
+        Err(fs::TryLockError::Error(cause)) => Err(LabError::io("lock", &path)(cause)),
+    }
+}
+
+fn read_manifest(dir: &Path) -> Result<Manifest> {
     let path = manifest_path(dir);
     let text = fs::read_to_string(&path).map_err(LabError::io("read", &path))?;
     let wrong = |line, message| LabError::Input { file: path.clone(), line, message };
     let value: serde_json::Value = serde_json::from_str(&text)
         .map_err(|cause| wrong(Some(cause.line()), format!("this is not the manifest of an experiment: {cause}")))?;
     check_format(value.get("format")).map_err(|message| wrong(None, message))?;
-    let manifest: Manifest = serde_json::from_value(value)
-        .map_err(|cause| wrong(None, format!("this is not the manifest of an experiment: {cause}")))?;
-    Ok(manifest.experiment)
+    serde_json::from_value(value)
+        .map_err(|cause| wrong(None, format!("this is not the manifest of an experiment: {cause}")))
 }
 
 /// The finished trials of a file, and whether its last line was torn. With `mend`, a torn line is cut off.

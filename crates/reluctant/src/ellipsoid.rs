@@ -167,7 +167,7 @@ impl Ellipsoid {
         }
         let far = dot(phi, phi) * self.trace() > FAR;
         pulp::Arch::new().dispatch(Kernel(self, phi, y, far));
-        self.updates += 1;
+        self.updates = self.updates.saturating_add(1);
         self.since_refresh += 1;
         if far || self.since_refresh >= REFRESH {
             self.refresh();
@@ -275,6 +275,15 @@ impl TryFrom<Unchecked> for Ellipsoid {
         if !fits {
             return Err(Error::Snapshot { reason: format!("its ellipsoid does not have dimension {dim}") });
         }
+        let diagonal_is_positive = |m: &[f64]| (0..dim).all(|i| m[i * dim + i] > 0.0);
+        let usable = [&covariance, &precision, &moment, &weights].iter().all(|v| v.iter().all(|x| x.is_finite()))
+            && diagonal_is_positive(&precision)
+            && diagonal_is_positive(&covariance)
+            && log_det_ratio.is_finite();
+        if !usable {
+            return Err(Error::Snapshot { reason: "its ellipsoid is not one".to_owned() });
+        }
+        let since_refresh = since_refresh.min(REFRESH);
         Ok(Ellipsoid {
             dim,
             precision,

@@ -63,7 +63,7 @@ pub enum Error {
         found: usize,
     },
     /// A number that is NaN, infinite, or too large to square safely.
-    #[error("{what} is {value}: every number must be finite and at most {} in size", crate::arms::LIMIT)]
+    #[error("{what} is {value:e}: every number must be finite and at most {:e} in size", crate::arms::LIMIT)]
     NotFinite {
         /// Which number.
         what: Cow<'static, str>,

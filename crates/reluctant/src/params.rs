@@ -109,6 +109,10 @@ impl<const N: usize> From<[(&str, Value); N]> for Settings {
     }
 }
 
+/// The smallest positive parameter, and the greatest.
+const TINY: f64 = 1e-50;
+const HUGE: f64 = 1e50;
+
 /// Which values a parameter may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
@@ -137,10 +141,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// A positive number.
-    pub const POSITIVE: Kind = Kind::Real { min: 0.0, max: f64::MAX, above: true, below: false };
-    /// A number that is not negative.
-    pub const NOT_NEGATIVE: Kind = Kind::Real { min: 0.0, max: f64::MAX, above: false, below: false };
+    /// A positive number whose square and reciprocal are finite with room to spare.
+    pub const POSITIVE: Kind = Kind::Real { min: TINY, max: HUGE, above: false, below: false };
+    /// A number that is not negative, and not enormous.
+    pub const NOT_NEGATIVE: Kind = Kind::Real { min: 0.0, max: HUGE, above: false, below: false };
     /// A probability, 0 and 1 excluded.
     pub const PROBABILITY: Kind = Kind::Real { min: 0.0, max: 1.0, above: true, below: true };
 
@@ -150,7 +154,11 @@ impl Kind {
             Kind::Real { min, max, above, below } => {
                 let low = format!("{} {min}", if above { "greater than" } else { "at least" });
                 let high = format!("{} {max}", if below { "less than" } else { "at most" });
-                if max == f64::MAX { format!("a number {low}") } else { format!("a number {low} and {high}") }
+                match (min, max) {
+                    (TINY, _) => "a number greater than 0 (from 1e-50 to 1e50)".to_owned(),
+                    (_, HUGE) => format!("a number {low} (and at most 1e50)"),
+                    _ => format!("a number {low} and {high}"),
+                }
             }
             Kind::Count { min, max: u64::MAX } => format!("a whole number, at least {min}"),
             Kind::Count { min, max } => format!("a whole number from {min} to {max}"),
@@ -388,8 +396,14 @@ mod tests {
     fn each_mistake_has_its_sentence() {
         let good = || Settings::new().with("neurons", 3u64);
         assert_eq!(said(good().with("lamda", 1.0)), "unknown parameter of toy 'lamda'; did you mean 'lambda'?");
-        assert_eq!(said(good().with("lambda", 0.0)), "lambda = 0 is out of range: a number greater than 0");
-        assert_eq!(said(good().with("lambda", f64::NAN)), "lambda = NaN is out of range: a number greater than 0");
+        assert_eq!(
+            said(good().with("lambda", 0.0)),
+            "lambda = 0 is out of range: a number greater than 0 (from 1e-50 to 1e50)"
+        );
+        assert_eq!(
+            said(good().with("lambda", f64::NAN)),
+            "lambda = NaN is out of range: a number greater than 0 (from 1e-50 to 1e50)"
+        );
         assert_eq!(
             said(Settings::new().with("neurons", 0u64)),
             "neurons = 0 is out of range: a whole number from 1 to 64"

@@ -66,10 +66,12 @@ impl ReluNet {
         Ok(ReluNet { dim, theta, signs })
     }
 
-    /// k neurons drawn uniformly from the unit sphere, with a second layer of ones. `neurons` must be in 1..=64.
+    /// k neurons drawn uniformly from the unit sphere, with a second layer of ones. A number of neurons or a dimension that no network
+    /// can have is brought into range.
     pub fn random(dim: usize, neurons: usize, stream: &mut Stream) -> Self {
+        let (dim, neurons) = (dim.max(1), neurons.clamp(1, MAX_NEURONS));
         let mut theta = vec![0.0; dim * neurons];
-        theta.chunks_exact_mut(dim.max(1)).for_each(|row| unit_vector(stream, row));
+        theta.chunks_exact_mut(dim).for_each(|row| unit_vector(stream, row));
         ReluNet { dim, theta, signs: vec![1.0; neurons] }
     }
 

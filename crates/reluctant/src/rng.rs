@@ -153,6 +153,9 @@ pub fn sign(stream: &mut impl Rng) -> f64 {
 /// A point of the disc, drawn by rejection, in two dimensions; a Gaussian vector in others; scaled to unit length.
 #[inline]
 pub fn unit_vector(stream: &mut impl Rng, out: &mut [f64]) {
+    if out.is_empty() {
+        return;
+    }
     loop {
         let squared = if let [x, y] = out {
             *x = 2.0 * uniform(stream) - 1.0;

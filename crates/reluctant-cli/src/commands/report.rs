@@ -10,8 +10,8 @@ use reluctant_lab::{LabError, Store, run as lab};
 use crate::failure::Failure;
 
 pub(crate) fn report(dir: &Path) -> Result<(), Failure> {
-    let (experiment, finished) = Store::read(dir)?;
-    let results = lab::assemble(&experiment, &finished)?;
+    let (experiment, version, finished) = Store::read(dir)?;
+    let results = Results { version, ..lab::assemble(&experiment, &finished)? };
     if results.panels.iter().all(|panel| panel.policies.is_empty()) {
         let reason = "no policy has a finished trial yet".to_owned();
         return Err(LabError::NoResults { dir: dir.to_owned(), reason }.into());

@@ -36,9 +36,8 @@ fn adapt(mut experiment: Experiment, options: &Reproduce) -> Result<Experiment, 
             world.rounds = rounds;
         }
         if let Some(sigma) = options.noise {
-            world.settings.set("sigma", sigma);
+            world.set("sigma", sigma)?;
         }
-        reluctant::env::build(&world.kind, &world.settings, reluctant::Key::new(0))?;
     }
     Ok(experiment)
 }

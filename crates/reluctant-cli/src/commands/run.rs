@@ -20,7 +20,8 @@ pub(crate) fn run(options: &Run) -> Result<(), Failure> {
 pub(crate) fn default_folder(experiment: &Experiment) -> PathBuf {
     // A name is free text; a folder is not.
     let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-    Path::new("results").join(experiment.name.chars().map(safe).collect::<String>())
+    let name: String = experiment.name.chars().map(safe).collect();
+    Path::new("results").join(if name.starts_with('.') { format!("-{name}") } else { name })
 }
 
 /// Plays what is missing, then reports.

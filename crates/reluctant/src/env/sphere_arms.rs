@@ -1,7 +1,7 @@
 //! Arms drawn uniformly from the unit sphere, anew every round or once for all; or the sphere itself.
 
 use crate::arms::{Arms, Rows};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::{Key, Purpose, unit_vector};
 
@@ -19,6 +19,9 @@ pub(super) const ACTIONS: Param = Param::new(
     "what is on offer: finitely many arms, or the whole unit sphere",
 );
 
+/// The most numbers that the arms of a round may have: 160 MB.
+const MOST_NUMBERS: u64 = 20_000_000;
+
 #[derive(Debug, Clone)]
 pub(super) struct SphereArms {
     dim: usize,
@@ -30,6 +33,11 @@ pub(super) struct SphereArms {
 
 impl SphereArms {
     pub(super) fn read(params: &Params, key: Key) -> Result<Self> {
+        let numbers = params.count("arms")?.saturating_mul(params.count("dim")?);
+        if numbers > MOST_NUMBERS {
+            let allowed = format!("at most {MOST_NUMBERS} numbers a round, arms times dim");
+            return Err(Error::out_of_range("arms", params.count("arms")?, allowed));
+        }
         Ok(SphereArms {
             dim: params.size("dim")?,
             count: if params.word("actions")? == "sphere" { None } else { Some(params.size("arms")?) },

@@ -39,6 +39,7 @@ pub use matching::{Matching, SignRule, match_neurons};
 use crate::arms::{Rows, check_dim, check_finite};
 use crate::error::{Error, Result};
 use crate::linalg::{dot, norm, normalise, symmetric_times};
+use crate::policy::MAX_FEATURES;
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, Stream, sign, unit_vector};
 use levenberg_marquardt::{Freedom, Problem, Solver, Stage};
@@ -124,7 +125,7 @@ pub struct FitOptions {
 
 impl Default for FitOptions {
     fn default() -> Self {
-        FitOptions { model: Model::Unit, restarts: 24, agree: 3, iterations: 300 }
+        FitOptions { model: Model::Unit, restarts: 16, agree: 3, iterations: 300 }
     }
 }
 
@@ -269,6 +270,10 @@ fn check_shape(dim: usize, neurons: usize) -> Result<()> {
     }
     if !(1..=MAX_NEURONS).contains(&neurons) {
         return Err(Error::out_of_range("neurons", neurons, format!("1 to {MAX_NEURONS}")));
+    }
+    if neurons.saturating_mul(dim) > MAX_FEATURES {
+        let allowed = format!("neurons times dimension at most {MAX_FEATURES}, and the dimension is {dim}");
+        return Err(Error::out_of_range("neurons", neurons, allowed));
     }
     Ok(())
 }

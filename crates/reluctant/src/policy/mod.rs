@@ -29,6 +29,9 @@ pub use ofu_relu_plus::OfuReluPlus;
 pub use oful::Oful;
 pub use uniform::Uniform;
 
+/// The most features, and so the largest dimension, that a policy keeps a matrix for: 4,000 squared are 128 MB.
+pub const MAX_FEATURES: usize = 4000;
+
 /// Every policy there is.
 pub const REGISTRY: &[Entry] = &[uniform::ENTRY, oful::ENTRY, ofu_relu::ENTRY, ofu_relu_plus::ENTRY, neural_ucb::ENTRY];
 
@@ -163,6 +166,9 @@ pub fn find(name: &str) -> Result<&'static Entry> {
 /// ```
 pub fn build(name: &str, dim: usize, settings: &Settings, key: Key) -> Result<Box<dyn Policy>> {
     let entry = find(name)?;
+    if !(1..=MAX_FEATURES).contains(&dim) {
+        return Err(Error::out_of_range("dim", dim, format!("1 to {MAX_FEATURES}")));
+    }
     let params = Params::resolve(name, entry.params, settings)?;
     (entry.build)(dim, &params, key)
 }
@@ -209,9 +215,9 @@ impl Snapshot {
 }
 
 /// Reads a policy's state out of a snapshot; `consistent` tells whether its parts fit together.
-fn read_state<P: DeserializeOwned>(state: serde_json::Value, consistent: fn(&P) -> bool) -> Result<P> {
+fn read_state<P: Policy + DeserializeOwned>(state: serde_json::Value, consistent: fn(&P) -> bool) -> Result<P> {
     let policy: P = serde_json::from_value(state).map_err(|cause| Error::Snapshot { reason: cause.to_string() })?;
-    if consistent(&policy) {
+    if (1..=MAX_FEATURES).contains(&policy.dim()) && consistent(&policy) {
         Ok(policy)
     } else {
         Err(Error::Snapshot { reason: "its parts do not have the dimensions it states".to_owned() })
@@ -252,6 +258,14 @@ fn select_uniform(rows: Rows<'_>, key: Key) -> Choice<'_> {
     Choice::row(rows, chosen, Score::default(), 1.0 / rows.len() as f64)
 }
 
+/// An error unless a matrix of `count` features fits in memory; `what` says what they are made of.
+fn check_features(count: usize, what: &str) -> Result<()> {
+    if count <= MAX_FEATURES {
+        return Ok(());
+    }
+    Err(Error::out_of_range("the number of features", format!("{count} ({what})"), format!("at most {MAX_FEATURES}")))
+}
+
 /// The parameters that every confidence radius needs.
 mod confidence {
     use super::{Param, Params, Result};
@@ -290,10 +304,10 @@ mod confidence {
 
 /// Fills in what an experiment's environment tells (number of neurons, noise) where the table marks a parameter as told and the
 /// user gave no value.
-pub fn tell(entry: &Entry, settings: &Settings, facts: &[(&str, Value)]) -> Settings {
+pub fn tell<N: AsRef<str>>(entry: &Entry, settings: &Settings, facts: &[(N, Value)]) -> Settings {
     let mut told = settings.clone();
-    for (name, value) in facts {
-        let wanted = entry.params.iter().any(|param| param.told && param.name == *name);
+    for (name, value) in facts.iter().map(|(name, value)| (name.as_ref(), value)) {
+        let wanted = entry.params.iter().any(|param| param.told && param.name == name);
         if wanted && settings.get(name).is_none() {
             told.set(name, value.clone());
         }

@@ -18,7 +18,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::sphere::{RegionCache, explore};
-use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_in_region};
+use super::{
+    Entry, Literal, Policy, Sample, Scratch, Snapshot, check_features, confidence, read_state, select_in_region,
+};
 use crate::arms::{Arms, Choice, Rows, Score, check_observation};
 use crate::ellipsoid::Confidence;
 use crate::error::Result;
@@ -43,7 +45,7 @@ pub(super) const SIGNS: Param = Param::new(
 );
 pub(super) const RESTARTS: Param = Param::new(
     "restarts",
-    Initial::Count(24),
+    Initial::Count(16),
     Kind::Count { min: 1, max: 100_000 },
     "at most so many starts of the fit; it stops early once enough agree",
 );
@@ -266,7 +268,7 @@ impl Policy for OfuRelu {
             }
             Phase::Linear { regime, rewards, .. } => {
                 regime.update(action, reward);
-                *rewards += 1;
+                *rewards = rewards.saturating_add(1);
             }
         }
         Ok(())
@@ -311,6 +313,7 @@ impl Fitting {
         if dim < 2 {
             return Err(crate::Error::out_of_range("dim", dim, "at least 2 for a ReLU network on the sphere"));
         }
+        check_features((params.size("neurons")? + 1) * dim, "(neurons + 1) times dim")?;
         let authors = matches!(params.word("profile"), Ok("authors"));
         let adam = params.word("fit").map_or(authors, |fit| fit == "adam");
         let model = if params.word("signs")? == "free" { Model::Signed } else { Model::Unit };

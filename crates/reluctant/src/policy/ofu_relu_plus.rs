@@ -136,7 +136,7 @@ enum Schedule {
 }
 
 /// What holds during one batch.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Batch {
     /// i, from 1.
     index: u32,
@@ -149,6 +149,16 @@ struct Batch {
 }
 
 impl Config {
+    /// Whether the batches end and the numbers are within the table's ranges, for a policy read from a file.
+    fn is_valid(&self) -> bool {
+        let Config { nu0, first_batch, a, b, .. } = *self;
+        a >= 1.01
+            && b > 1.0
+            && first_batch >= 2.0
+            && nu0 > 0.0
+            && [a, b, first_batch, nu0].iter().all(|x| x.is_finite())
+    }
+
     fn batch(&self, dim: usize, index: u32) -> Batch {
         let i = f64::from(index);
         let nu = self.nu0 / libm::pow(self.b, i);
@@ -218,7 +228,9 @@ impl OfuReluPlus {
     }
 
     fn is_consistent(&self) -> bool {
-        self.batch.index >= 1
+        self.config.is_valid()
+            && self.batch.index >= 1
+            && self.batch == self.config.batch(self.dim, self.batch.index)
             && self.xs.len() == self.ys.len() * self.dim
             && self.explored_xs.len() == self.explored_ys.len() * self.dim
             && self.fitted <= self.explored_ys.len() as u64

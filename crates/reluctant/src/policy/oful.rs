@@ -7,7 +7,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_optimistic};
+use super::{
+    Entry, Literal, Policy, Sample, Scratch, Snapshot, check_features, confidence, read_state, select_optimistic,
+};
 use crate::arms::{Arms, Choice, Rows, check_observation};
 use crate::ellipsoid::{Confidence, Ellipsoid};
 use crate::error::Result;
@@ -59,6 +61,7 @@ impl Oful {
         let constant = params.word("features")? == "constant";
         let confidence = confidence::read(params, 1.0)?;
         let features = dim + usize::from(constant);
+        check_features(features, "coordinates and a constant")?;
         let ellipsoid = Ellipsoid::ridge(features, confidence.lambda);
         let log_det_offset = confidence::log_det_offset(params, false, features, confidence.lambda)?;
         Ok(Oful { dim, constant, confidence, log_det_offset, ellipsoid })

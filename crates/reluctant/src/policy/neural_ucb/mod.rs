@@ -27,13 +27,16 @@ mod train;
 use serde::{Deserialize, Serialize};
 
 use self::network::{Network, Shape};
-use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, read_state, select_optimistic};
+use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, check_features, read_state, select_optimistic};
 use crate::arms::{Arms, Choice, Rows, Score, check_observation};
 use crate::ellipsoid::Ellipsoid;
 use crate::error::{Error, Result};
 use crate::kernels::DiagonalScores;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::{Key, Purpose};
+
+/// The most hidden units.
+const MAX_WIDTH: u64 = 10_000;
 
 /// Hidden units of preset F.
 const F_WIDTH: usize = 20;
@@ -52,14 +55,14 @@ pub(super) const ENTRY: Entry = Entry {
         Param::new(
             "neurons",
             Initial::Auto("needed by T and TW"),
-            Kind::Count { min: 1, max: 10_000 },
+            Kind::Count { min: 1, max: MAX_WIDTH / 2 },
             "neurons k of the true network",
         )
         .told(),
         Param::new(
             "width",
             Initial::Auto("20 (F), k (T), 2k (TW)"),
-            Kind::Count { min: 1, max: 10_000 },
+            Kind::Count { min: 1, max: MAX_WIDTH },
             "hidden units m; even for F under zhou",
         ),
         Param::new(
@@ -178,7 +181,10 @@ impl NeuralUcb {
         };
         let size = network.size();
         let matrix = match params.word("matrix")? {
-            "full" => Matrix::Full(Ellipsoid::ridge(size, lambda)),
+            "full" => {
+                check_features(size, "parameters of the network")?;
+                Matrix::Full(Ellipsoid::ridge(size, lambda))
+            }
             _ => Matrix::Diagonal(vec![lambda; size]),
         };
         let start = if update == Update::Zhou { network.params().to_vec() } else { Vec::new() };
@@ -186,17 +192,17 @@ impl NeuralUcb {
     }
 
     fn is_consistent(&self) -> bool {
+        let shape = self.network.shape();
+        if shape.dim != self.dim || !(1..=MAX_WIDTH).contains(&(shape.width as u64)) {
+            return false;
+        }
         let size = self.network.size();
         let matrix = match &self.matrix {
             Matrix::Diagonal(diagonal) => diagonal.len() == size,
             Matrix::Full(ellipsoid) => ellipsoid.dim() == size,
         };
         let start = if self.config.update == Update::Zhou { size } else { 0 };
-        matrix
-            && self.network.is_consistent()
-            && self.network.shape().dim == self.dim
-            && self.start.len() == start
-            && self.xs.len() == self.ys.len() * self.dim
+        matrix && self.network.is_consistent() && self.start.len() == start && self.xs.len() == self.ys.len() * self.dim
     }
 
     fn train(&mut self) {
