@@ -102,6 +102,7 @@ fn a_run_writes_every_output_and_a_report_rebuilds_it() {
         assert!(regret["ci95"][0].as_f64() <= regret["mean"].as_f64());
         assert!(oful["regret"]["mean"].as_f64() < experiment["policies"][1]["regret"]["mean"].as_f64());
     }
+    assert!(!out.join("regret-bound.svg").exists(), "no theorem is about these policies");
     for name in ["summary.json", "curves.csv", "trials.csv", "regret.svg", "regret.png", "report.html"] {
         fs::remove_file(out.join(name)).unwrap();
     }
