@@ -34,6 +34,56 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Says what the paper's theory gives for your numbers, each with its equation and its meaning.
+    Theory(Theory),
+    /// Shows the best action of a network, its gap, the separation of its neurons and its number of cells.
+    Inspect(Inspect),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Theory {
+    /// Dimension d of an action.
+    #[arg(long, value_name = "D")]
+    pub(crate) dim: u32,
+    /// Neurons k of the network.
+    #[arg(long, value_name = "K")]
+    pub(crate) neurons: u32,
+    /// The noise is σ-subgaussian.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) sigma: f64,
+    /// Gap ν* of the best action [default: 1/(2k), below which no network's gap lies].
+    #[arg(long, value_name = "V", allow_negative_numbers = true)]
+    pub(crate) nu: Option<f64>,
+    /// Separation α₀ of the neurons [default: the largest that k neurons in d dimensions can have].
+    #[arg(long, value_name = "A", allow_negative_numbers = true)]
+    pub(crate) alpha0: Option<f64>,
+    /// The statements about estimation fail with this probability δ.
+    #[arg(long, value_name = "P", default_value_t = 0.01, allow_negative_numbers = true)]
+    pub(crate) delta: f64,
+    /// Horizon T, in rounds.
+    #[arg(long, value_name = "T", default_value_t = 1000.0, allow_negative_numbers = true)]
+    pub(crate) horizon: f64,
+    /// As JSON, for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Inspect {
+    /// A CSV file with one neuron a row, with or without a header.
+    pub(crate) theta: PathBuf,
+    /// Scales every neuron to unit length first.
+    #[arg(long)]
+    pub(crate) normalise: bool,
+    /// The noise level that the theory's exploration length assumes.
+    #[arg(long, value_name = "S", default_value_t = 0.1, value_parser = not_negative)]
+    pub(crate) sigma: f64,
+    /// The probability with which it may fail.
+    #[arg(long, value_name = "P", default_value_t = 0.01, value_parser = probability)]
+    pub(crate) delta: f64,
+    /// As JSON, for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -117,5 +167,19 @@ fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n @ 1..=1024) => Ok(n),
         _ => Err("a whole number from 1 to 1024".to_owned()),
+    }
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if (0.0..f64::INFINITY).contains(&x) => Ok(x),
+        _ => Err("a number, zero or more".to_owned()),
+    }
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if x > 0.0 && x < 1.0 => Ok(x),
+        _ => Err("a number above 0 and below 1".to_owned()),
     }
 }

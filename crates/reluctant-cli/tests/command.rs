@@ -325,6 +325,67 @@ fn bad_data_is_named_with_its_line() {
 }
 
 #[test]
+fn inspect_shows_the_geometry_of_a_network() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("theta.csv"), "x1,x2\n1,0\n0.6,0.8\n-0.6,0.8\n").unwrap();
+    let output = reluctant(&["inspect", "theta.csv", "--json"], dir.path());
+    let value: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    // All three are active at the best action, (1, 1.6) scaled to unit length.
+    assert!((value["f_star"].as_f64().unwrap() - 3.56f64.sqrt()).abs() < 1e-12);
+    assert!((value["alpha0"].as_f64().unwrap() - 0.8f64.sqrt()).abs() < 1e-12);
+    assert_eq!((&value["cells"], &value["exact"]), (&6.into(), &true.into()));
+    assert!(stdout(&reluctant(&["inspect", "theta.csv"], dir.path())).contains("active  neurons 1, 2, 3 of 3"));
+}
+
+#[test]
+fn bad_networks_are_named_with_their_line() {
+    let dir = TempDir::new().unwrap();
+    let inspect = |text: &str, extra: &[&str]| {
+        fs::write(dir.path().join("theta.csv"), text).unwrap();
+        reluctant(&[&["inspect", "theta.csv"], extra].concat(), dir.path())
+    };
+    refused(&inspect("1,0\n0,2\n", &[]), 2, &["theta.csv:2: this neuron has length 2.000000, not 1; give --normalise"]);
+    assert!(inspect("1,0\n0,2\n", &["--normalise"]).status.success());
+    refused(&inspect("1,0\n0,0\n", &["--normalise"]), 2, &["theta.csv:2: this neuron is zero"]);
+    refused(&inspect("1\n-1\n", &[]), 2, &["at least 2 coordinates"]);
+    refused(&inspect("1,0\n0,1,0\n", &[]), 2, &["theta.csv:2: this row has 3 numbers, but the first has 2"]);
+    refused(&inspect("1,0\n0,inf\n", &[]), 2, &["theta.csv:2: number 2 must be a finite number, not 'inf'"]);
+    refused(&inspect("", &[]), 2, &["there are no rows of numbers"]);
+    refused(&inspect(&"1,0\n".repeat(65), &[]), 2, &["neurons = 65 is out of range: 1 to 64"]);
+    let opposite = inspect("1,0\n-1,0\n", &[]);
+    assert!(stdout(&opposite).contains("alpha0  0: two neurons are equal or opposite"));
+    // Too many cells for the exact method: a lower bound, and it says so.
+    let number = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 16) - 32_768.0;
+    let row = |i: u32| (0..12).map(|j| number(12 * i + j + 1).to_string()).collect::<Vec<_>>().join(",");
+    let many: String = (0..40).map(|i| row(i) + "\n").collect();
+    assert!(stdout(&inspect(&many, &["--normalise"])).contains("a lower bound: there are too many cells"));
+    refused(&reluctant(&["inspect", "none.csv"], dir.path()), 1, &["cannot read none.csv"]);
+}
+
+#[test]
+fn theory_gives_each_quantity_with_its_meaning() {
+    let dir = TempDir::new().unwrap();
+    let args = ["theory", "--dim", "2", "--neurons", "3", "--sigma", "0.1", "--nu", "0.3", "--alpha0", "0.5"];
+    let text = stdout(&reluctant(&args, dir.path()));
+    assert!(text.contains("t₀(ν) = 10^41.49") && text.contains("eq:t0max"));
+    let json = stdout(&reluctant(&[&args[..], &["--json"]].concat(), dir.path()));
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(value["quantities"].as_array().unwrap().iter().all(|q| q["meaning"].is_string()));
+    for (flag, bad) in
+        [("--dim", "1"), ("--neurons", "0"), ("--sigma", "-1"), ("--sigma", "nan"), ("--nu", "2"), ("--delta", "1")]
+    {
+        let mut args = args.to_vec();
+        match args.iter().position(|arg| *arg == flag) {
+            Some(at) => args[at + 1] = bad,
+            None => args.extend([flag, bad]),
+        }
+        refused(&reluctant(&args, dir.path()), 2, &["is out of range"]);
+    }
+    let degenerate = ["theory", "--dim", "2", "--neurons", "3", "--sigma", "0.1", "--alpha0", "0"];
+    assert!(stdout(&reluctant(&degenerate, dir.path())).contains("t₀(ν) = infinite"));
+}
+
+#[test]
 fn list_shows_every_policy_and_environment() {
     let dir = TempDir::new().unwrap();
     let text = stdout(&reluctant(&["list"], dir.path()));

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
+use crate::geometry::{Certificate, Optimistic};
 
 /// No number that enters a policy may be larger in size than this, so that squares and sums of squares stay finite.
 pub const LIMIT: f64 = 1e100;
@@ -135,12 +136,26 @@ pub struct Choice<'a> {
     pub score: Score,
     /// The probability (on the sphere: the density) with which this action was chosen.
     pub propensity: f64,
+    /// For an optimistic choice from the sphere: how sure it is that no other action scores higher.
+    pub certificate: Option<Certificate>,
 }
 
 impl<'a> Choice<'a> {
     /// Row `index` of `rows`.
     pub fn row(rows: Rows<'a>, index: usize, score: Score, propensity: f64) -> Self {
-        Choice { index: Some(index), action: Cow::Borrowed(rows.get(index)), score, propensity }
+        Choice { index: Some(index), action: Cow::Borrowed(rows.get(index)), score, propensity, certificate: None }
+    }
+
+    /// An optimistic choice from the sphere.
+    pub fn on_sphere(found: Optimistic) -> Self {
+        let score = Score { mean: found.mean, width: found.width };
+        Choice {
+            index: None,
+            action: found.action.into(),
+            score,
+            propensity: 1.0,
+            certificate: Some(found.certificate),
+        }
     }
 }
 

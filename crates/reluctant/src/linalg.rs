@@ -180,10 +180,8 @@ impl Eigen {
         let scale: f64 = a.iter().map(|x| x * x).sum();
         // Convergence is quadratic: ten sweeps are more than any matrix of this size takes.
         for _ in 0..40 {
-            let off: f64 =
-                (0..dim).map(|i| (i + 1..dim).map(|j| a[i * dim + j] * a[i * dim + j]).sum::<f64>()).sum();
-            // A NaN ends the loop too.
-            if !(off > 1e-34 * scale) {
+            let off: f64 = (0..dim).map(|i| (i + 1..dim).map(|j| a[i * dim + j] * a[i * dim + j]).sum::<f64>()).sum();
+            if off.is_nan() || off <= 1e-34 * scale {
                 break;
             }
             for p in 0..dim {

@@ -55,8 +55,12 @@ pub fn play(
 }
 
 fn best_and_average(world: &dyn Environment, arms: Arms<'_>, means: &mut Vec<f64>) -> Result<(f64, f64)> {
-    let Arms::Finite(rows) = arms else {
-        return Err(Error::NeedsFiniteArms { policy: "the regret of this environment" });
+    let rows = match arms {
+        Arms::Finite(rows) => rows,
+        Arms::Sphere { .. } => {
+            let unknown = Error::NeedsFiniteArms { policy: "the regret of this environment" };
+            return world.sphere_means().map(|means| (means.best, means.average)).ok_or(unknown);
+        }
     };
     world.means(rows, means);
     let best = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -100,7 +100,13 @@ impl Policy for Toy {
         if let (Fault::ChoosesOnSphere, Arms::Sphere { dim }) = (self.fault, arms) {
             let mut action = vec![0.0; dim];
             unit_vector(&mut key.stream(), &mut action);
-            return Ok(Choice { index: None, action: action.into(), score: Score::default(), propensity: 1.0 });
+            return Ok(Choice {
+                index: None,
+                action: action.into(),
+                score: Score::default(),
+                propensity: 1.0,
+                certificate: None,
+            });
         }
         let rows = arms.rows("toy")?;
         if self.fault == Fault::PanicsOnSingleArm {

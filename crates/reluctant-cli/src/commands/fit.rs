@@ -1,6 +1,5 @@
 //! `reluctant fit`: fits a one-layer ReLU network to a CSV file.
 
-use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use reluctant::estimate::{self, Fit, FitOptions, Model, Samples};
 use reluctant_lab::LabError;
 use serde_json::json;
 
+use super::numbers::{finite, in_csv, open, wrong};
 use crate::args::{self, Signs};
 use crate::failure::Failure;
 
@@ -66,24 +66,10 @@ struct Data {
     ys: Vec<f64>,
 }
 
-fn wrong(path: &Path, line: Option<usize>, message: String) -> LabError {
-    LabError::Input { file: path.to_owned(), line, message }
-}
-
 /// Reads a header x1,…,xd,y and rows of finite numbers.
 fn read(path: &Path) -> Result<Data, LabError> {
-    let io = |cause: std::io::Error| LabError::Io { action: "read", path: path.to_owned(), cause };
-    let file = File::open(path).map_err(io)?;
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(file);
-    let in_csv = |cause: csv::Error| {
-        let line = cause.position().map(|at| at.line() as usize);
-        match cause.into_kind() {
-            csv::ErrorKind::Io(cause) => io(cause),
-            csv::ErrorKind::Utf8 { err, .. } => wrong(path, line, format!("this is not text: {err}")),
-            other => wrong(path, line, format!("this is not CSV: {other:?}")),
-        }
-    };
-    let header = reader.headers().map_err(in_csv)?.clone();
+    let mut reader = open(path, true)?;
+    let header = reader.headers().map_err(in_csv(path))?.clone();
     let dim = header.len().saturating_sub(1);
     let named = |i: usize, name: &str| if i < dim { name == format!("x{}", i + 1) } else { name == "y" };
     if dim == 0 || !header.iter().enumerate().all(|(i, name)| named(i, name)) {
@@ -92,7 +78,7 @@ fn read(path: &Path) -> Result<Data, LabError> {
     }
     let (mut xs, mut ys) = (Vec::new(), Vec::new());
     for record in reader.records() {
-        let record = record.map_err(in_csv)?;
+        let record = record.map_err(in_csv(path))?;
         let line = record.position().map(|at| at.line() as usize);
         if record.len() != dim + 1 {
             return Err(wrong(
@@ -102,9 +88,7 @@ fn read(path: &Path) -> Result<Data, LabError> {
             ));
         }
         for (i, (field, name)) in record.iter().zip(&header).enumerate() {
-            let number = field.parse::<f64>().ok().filter(|x| x.abs() <= reluctant::arms::LIMIT);
-            let number =
-                number.ok_or_else(|| wrong(path, line, format!("{name} must be a finite number, not '{field}'")))?;
+            let number = finite(path, line, name, field)?;
             if i < dim { xs.push(number) } else { ys.push(number) }
         }
     }

@@ -1,10 +1,13 @@
 //! One file a command.
 
 mod fit;
+mod inspect;
 mod list;
+mod numbers;
 mod report;
 mod reproduce;
 mod run;
+mod theory;
 
 use crate::args::{Args, Command};
 use crate::failure::Failure;
@@ -16,5 +19,7 @@ pub(crate) fn dispatch(args: Args) -> Result<(), Failure> {
         Command::Report { dir } => report::report(&dir),
         Command::Fit(options) => fit::fit(&options),
         Command::List { json } => list::list(json),
+        Command::Theory(options) => theory::theory(&options),
+        Command::Inspect(options) => inspect::inspect(&options),
     }
 }

@@ -91,7 +91,8 @@ fn view(policy: &dyn Policy, rows: Rows<'_>, key: Key, scratch: &mut Scratch) ->
     let bits = |score: &Score| [score.mean.to_bits(), score.width.to_bits()];
     finite_scores(policy, rows, scratch)?;
     let scores = scratch.scores.iter().flat_map(bits).collect();
-    let Choice { index, action, score, propensity } = said("select", policy.select(Arms::Finite(rows), key, scratch))?;
+    let Choice { index, action, score, propensity, .. } =
+        said("select", policy.select(Arms::Finite(rows), key, scratch))?;
     let mut choice: Vec<u64> = action.iter().map(|x| x.to_bits()).collect();
     choice.extend(bits(&score));
     choice.push(propensity.to_bits());

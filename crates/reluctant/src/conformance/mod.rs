@@ -8,7 +8,8 @@
 //! use reluctant::{Settings, Snapshot, policy};
 //!
 //! let mine = Subject::new("mine", |dim, key| policy::build("oful", dim, &Settings::new(), key), Snapshot::restore)
-//!     .in_world("linear-sphere", Settings::new().with("arms", 30u64));
+//!     .in_world("linear-sphere", Settings::new().with("arms", 30u64))
+//!     .on_sphere(true);
 //! for check in CHECKS {
 //!     assert_eq!(run(&mine, check), Outcome::Passed, "{}: {}", check.name, check.why);
 //! }

@@ -2,10 +2,10 @@
 
 use super::noise::{self, Noise};
 use super::sphere_arms::{self, SphereArms};
-use super::{Entry, Environment};
+use super::{Entry, Environment, SphereMeans};
 use crate::arms::Arms;
 use crate::error::Result;
-use crate::linalg::dot;
+use crate::linalg::{dot, norm};
 use crate::params::{Params, Value};
 use crate::rng::{Key, Purpose, unit_vector};
 
@@ -13,7 +13,14 @@ pub(super) const ENTRY: Entry = Entry {
     name: "linear-sphere",
     summary: "a random linear function on the unit sphere",
     citation: "Abbasi-Yadkori, Pál and Szepesvári (2011), Improved algorithms for linear stochastic bandits",
-    params: &[sphere_arms::DIM, sphere_arms::ARMS, sphere_arms::FRESH, noise::SIGMA, noise::NOISE],
+    params: &[
+        sphere_arms::DIM,
+        sphere_arms::ACTIONS,
+        sphere_arms::ARMS,
+        sphere_arms::FRESH,
+        noise::SIGMA,
+        noise::NOISE,
+    ],
     build: |params, key| Ok(Box::new(LinearSphere::new(params, key)?)),
 };
 
@@ -45,6 +52,10 @@ impl Environment for LinearSphere {
 
     fn mean(&self, action: &[f64]) -> f64 {
         dot(&self.theta, action)
+    }
+
+    fn sphere_means(&self) -> Option<SphereMeans> {
+        Some(SphereMeans { best: norm(&self.theta), average: 0.0 })
     }
 
     fn noise(&self, round: u64) -> f64 {

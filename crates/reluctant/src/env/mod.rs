@@ -39,6 +39,11 @@ pub trait Environment: fmt::Debug + Send + Sync {
         out.extend(rows.iter().map(|x| self.mean(x)));
     }
 
+    /// The greatest mean reward on the whole unit sphere and the average one, for environments that offer it.
+    fn sphere_means(&self) -> Option<SphereMeans> {
+        None
+    }
+
     /// The noise of a round, the same whichever action is chosen.
     fn noise(&self, round: u64) -> f64;
 
@@ -49,6 +54,15 @@ pub trait Environment: fmt::Debug + Send + Sync {
     fn network(&self) -> Option<&ReluNet> {
         None
     }
+}
+
+/// What regret on the whole sphere is measured against.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SphereMeans {
+    /// f*, the greatest mean reward.
+    pub best: f64,
+    /// The mean reward of a uniformly random action.
+    pub average: f64,
 }
 
 /// A row of the registry.

@@ -2,13 +2,16 @@
 
 use super::noise::{self, Noise};
 use super::sphere_arms::{self, SphereArms};
-use super::{Entry, Environment};
+use super::{Entry, Environment, SphereMeans};
 use crate::arms::{Arms, Rows};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::geometry::{CELL_BUDGET, best_action, most_cells};
 use crate::kernels::network_values;
+use crate::linalg::norm;
 use crate::params::{Initial, Kind, Param, Params, Value};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, sign};
+use crate::theory::sphere_area;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "relu-sphere",
@@ -28,6 +31,7 @@ pub(super) const ENTRY: Entry = Entry {
             Kind::Word(&["ones", "random"]),
             "second layer: all +1, as in the paper, or ±1 with equal probability",
         ),
+        sphere_arms::ACTIONS,
         sphere_arms::ARMS,
         sphere_arms::FRESH,
         noise::SIGMA,
@@ -42,6 +46,8 @@ pub struct ReluSphere {
     network: ReluNet,
     arms: SphereArms,
     noise: Noise,
+    /// Known if the whole sphere is on offer.
+    sphere: Option<SphereMeans>,
 }
 
 impl ReluSphere {
@@ -53,8 +59,25 @@ impl ReluSphere {
             let signs = network.signs().iter().map(|_| sign(&mut stream)).collect();
             network = ReluNet::with_signs(arms.dim(), network.theta().to_vec(), signs)?;
         }
-        Ok(ReluSphere { network, arms, noise: Noise::read(params, key)? })
+        let sphere = if arms.is_sphere() { Some(sphere_means(&network)?) } else { None };
+        Ok(ReluSphere { network, arms, noise: Noise::read(params, key)?, sphere })
     }
+}
+
+/// The exact f*, and the average: E max(0, θ·x) = ‖θ‖·|S^(d−2)| / ((d−1)·|S^(d−1)|) for uniform x.
+fn sphere_means(network: &ReluNet) -> Result<SphereMeans> {
+    let dim = network.dim();
+    let best = best_action(network, CELL_BUDGET)?;
+    if !best.exact {
+        let most = most_cells(dim, network.neurons());
+        let allowed = format!(
+            "no more than {CELL_BUDGET} cells on the sphere, so that regret is measured against the exact best action; d = {dim} gives up to {most}"
+        );
+        return Err(Error::out_of_range("neurons", network.neurons(), allowed));
+    }
+    let half = sphere_area(dim - 2) / ((dim - 1) as f64 * sphere_area(dim - 1));
+    let average = network.iter().zip(network.signs()).map(|(theta, sign)| sign * norm(theta) * half).sum();
+    Ok(SphereMeans { best: best.f_star, average })
 }
 
 impl Environment for ReluSphere {
@@ -73,6 +96,10 @@ impl Environment for ReluSphere {
     fn means(&self, rows: Rows<'_>, out: &mut Vec<f64>) {
         out.clear();
         network_values(&self.network, rows, out);
+    }
+
+    fn sphere_means(&self) -> Option<SphereMeans> {
+        self.sphere
     }
 
     fn noise(&self, round: u64) -> f64 {

@@ -1,4 +1,4 @@
-//! Arms drawn uniformly from the unit sphere, anew every round or once for all.
+//! Arms drawn uniformly from the unit sphere, anew every round or once for all; or the sphere itself.
 
 use crate::arms::{Arms, Rows};
 use crate::error::Result;
@@ -12,10 +12,18 @@ pub(super) const ARMS: Param =
 pub(super) const FRESH: Param =
     Param::new("fresh", Initial::Flag(true), Kind::Flag, "whether arms are drawn anew every round, or once for all");
 
+pub(super) const ACTIONS: Param = Param::new(
+    "actions",
+    Initial::Word("finite"),
+    Kind::Word(&["finite", "sphere"]),
+    "what is on offer: finitely many arms, or the whole unit sphere",
+);
+
 #[derive(Debug, Clone)]
 pub(super) struct SphereArms {
     dim: usize,
-    count: usize,
+    /// `None`: the whole sphere.
+    count: Option<usize>,
     fresh: bool,
     key: Key,
 }
@@ -24,7 +32,7 @@ impl SphereArms {
     pub(super) fn read(params: &Params, key: Key) -> Result<Self> {
         Ok(SphereArms {
             dim: params.size("dim")?,
-            count: params.size("arms")?,
+            count: if params.word("actions")? == "sphere" { None } else { Some(params.size("arms")?) },
             fresh: params.flag("fresh")?,
             key: key.purpose(Purpose::Arms),
         })
@@ -34,9 +42,15 @@ impl SphereArms {
         self.dim
     }
 
+    /// Whether the whole sphere is on offer.
+    pub(super) fn is_sphere(&self) -> bool {
+        self.count.is_none()
+    }
+
     pub(super) fn draw<'a>(&self, round: u64, buffer: &'a mut Vec<f64>) -> Arms<'a> {
+        let Some(count) = self.count else { return Arms::Sphere { dim: self.dim } };
         let mut stream = self.key.round(if self.fresh { round } else { 0 }).stream();
-        buffer.resize(self.count * self.dim, 0.0);
+        buffer.resize(count * self.dim, 0.0);
         buffer.chunks_exact_mut(self.dim).for_each(|row| unit_vector(&mut stream, row));
         Arms::Finite(Rows::trusted(self.dim, buffer))
     }

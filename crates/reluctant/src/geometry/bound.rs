@@ -86,8 +86,10 @@ pub(super) struct Bound {
 }
 
 /// The smallest Φ, to about `precision`; stops as soon as Φ is below `enough`, or is sure to stay far above.
-pub(super) fn bound(problem: &Problem, limits: &Limits, enough: f64, precision: f64) -> Bound {
-    let mut search = Search::new(problem, limits);
+///
+/// Most walls of a cell do not matter: the search begins with those that `guess` violates and takes in others as it meets them.
+pub(super) fn bound(problem: &Problem, limits: &Limits, guess: &[f64], enough: f64, precision: f64) -> Bound {
+    let mut search = Search::new(problem, limits, guess);
     search.minimise(enough, precision);
     search.report()
 }
@@ -95,8 +97,11 @@ pub(super) fn bound(problem: &Problem, limits: &Limits, enough: f64, precision: 
 struct Search<'a> {
     problem: &'a Problem,
     limits: &'a Limits,
+    /// The coordinates with limits.
     split: Vec<usize>,
-    /// (ν, κ, μ, η).
+    /// The walls taken in.
+    walls: Vec<usize>,
+    /// (ν, κ, η, μ).
     z: Vec<f64>,
     tau: f64,
     scale: f64,
@@ -107,56 +112,81 @@ struct Search<'a> {
     gradient: Vec<f64>,
     hessian: Vec<f64>,
     row: Vec<f64>,
+    step: Vec<f64>,
     trial: Vec<f64>,
 }
 
 impl<'a> Search<'a> {
-    fn new(problem: &'a Problem, limits: &'a Limits) -> Self {
+    fn new(problem: &'a Problem, limits: &'a Limits, guess: &[f64]) -> Self {
         let dim = problem.e.len();
         let split: Vec<usize> = (0..dim).filter(|&j| limits.is_split(j)).collect();
-        let walls = problem.walls.len() / dim;
-        let n = 2 + walls + split.len();
-        let length = dot(&problem.e, &problem.e).sqrt();
-        let scale = (length + problem.lambda[0].sqrt()).max(1e-6);
+        let scale = (norm(&problem.e) + problem.lambda[0].sqrt()).max(1e-6);
         // Without any width, κ would run off to infinity; at this size its term is below rounding and stays there.
         let kappa = 1.0 / problem.lambda[0].sqrt().max(1e-16 * scale);
-        let mut z = vec![0.3 * scale; n];
+        let mut z = vec![0.3 * scale; 2 + split.len()];
         z[0] = kappa * problem.lambda[0] + scale;
         z[1] = kappa;
-        z[2..2 + walls].fill(0.3 * scale / walls.max(1) as f64);
-        Search {
+        let mut search = Search {
             problem,
             limits,
             split,
-            trial: z.clone(),
+            walls: Vec::new(),
             z,
             tau: 0.1 * scale,
             scale,
             best: f64::INFINITY,
             c: vec![0.0; dim],
             gap: vec![0.0; dim],
-            gradient: vec![0.0; n],
-            hessian: vec![0.0; n * n],
-            row: vec![0.0; n],
-        }
+            gradient: Vec::new(),
+            hessian: Vec::new(),
+            row: Vec::new(),
+            step: Vec::new(),
+            trial: Vec::new(),
+        };
+        search.take_in(guess);
+        search.make_room();
+        search
     }
 
-    /// Fills c and the gaps at a point; false outside of the domain.
-    fn place(&mut self, at_trial: bool) -> bool {
-        let z = if at_trial { &self.trial } else { &self.z };
+    fn wall(&self, i: usize) -> &'a [f64] {
         let dim = self.c.len();
-        let walls = self.problem.walls.len() / dim;
-        if z[1..].iter().any(|&v| !(v > 0.0)) {
+        &self.problem.walls[i * dim..(i + 1) * dim]
+    }
+
+    /// Takes in the walls that y violates; false if there are none.
+    fn take_in(&mut self, y: &[f64]) -> bool {
+        let before = self.walls.len();
+        for i in 0..self.problem.walls.len() / self.c.len() {
+            let short = self.problem.margin - dot(self.wall(i), y);
+            if short > 1e-3 * self.tau / self.scale && !self.walls.contains(&i) {
+                self.walls.push(i);
+                self.z.push((self.tau / short).min(0.1 * self.scale));
+            }
+        }
+        self.walls.len() > before
+    }
+
+    fn make_room(&mut self) {
+        let n = self.z.len();
+        self.gradient.resize(n, 0.0);
+        self.hessian.resize(n * n, 0.0);
+        self.row.resize(n, 0.0);
+    }
+
+    /// Fills c and the gaps at z; false outside of the domain.
+    fn place(&mut self, z: &[f64]) -> bool {
+        if z[1..].iter().any(|&v| v.is_nan() || v <= 0.0) {
             return false;
         }
+        let (boxes, walls) = z[2..].split_at(self.split.len());
         self.c.copy_from_slice(&self.problem.e);
-        for (wall, &mu) in self.problem.walls.chunks_exact(dim).zip(&z[2..]) {
-            axpy(mu, wall, &mut self.c);
+        for (&i, &mu) in self.walls.iter().zip(walls) {
+            axpy(mu, &self.problem.walls[i * self.c.len()..], &mut self.c);
         }
-        for j in 0..dim {
-            self.gap[j] = z[0] - z[1] * self.problem.lambda[j];
+        for (gap, lambda) in self.gap.iter_mut().zip(&self.problem.lambda) {
+            *gap = z[0] - z[1] * lambda;
         }
-        for (&j, &eta) in self.split.iter().zip(&z[2 + walls..]) {
+        for (&j, &eta) in self.split.iter().zip(boxes) {
             self.c[j] += eta * (self.limits.low[j] + self.limits.high[j]);
             self.gap[j] += 2.0 * eta;
         }
@@ -165,21 +195,19 @@ impl<'a> Search<'a> {
 
     /// Φ at the point that was placed.
     fn phi(&self, z: &[f64]) -> f64 {
-        let walls = self.problem.walls.len() / self.c.len();
+        let (boxes, walls) = z[2..].split_at(self.split.len());
         let squares: f64 = self.c.iter().zip(&self.gap).map(|(c, g)| c * c / g).sum();
-        let price: f64 = self.problem.margin * z[2..2 + walls].iter().sum::<f64>();
-        let boxes: f64 =
-            self.split.iter().zip(&z[2 + walls..]).map(|(&j, eta)| eta * self.limits.low[j] * self.limits.high[j]).sum();
-        0.5 * (z[0] + squares + 1.0 / z[1]) - price - boxes
+        let price = self.problem.margin * walls.iter().sum::<f64>();
+        let corners = |(&j, eta): (&usize, &f64)| eta * self.limits.low[j] * self.limits.high[j];
+        let corners: f64 = self.split.iter().zip(boxes).map(corners).sum();
+        0.5 * (z[0] + squares + 1.0 / z[1]) - price - corners
     }
 
     fn barrier(&self, z: &[f64]) -> f64 {
-        // One logarithm of a product instead of many would overflow; the terms are few.
-        -self.tau * (z[2..].iter().chain(&self.gap).map(|&v| libm::log(v)).sum::<f64>())
+        -self.tau * z[2..].iter().chain(&self.gap).map(|&v| libm::log(v)).sum::<f64>()
     }
 
     fn minimise(&mut self, enough: f64, precision: f64) {
-        let terms = (self.z.len() - 2 + self.c.len()) as f64;
         for _ in 0..60 {
             for _ in 0..12 {
                 let decrease = self.newton();
@@ -190,57 +218,76 @@ impl<'a> Search<'a> {
                     break;
                 }
             }
+            let z = std::mem::take(&mut self.z);
+            let placed = self.place(&z);
+            self.z = z;
+            let y: Vec<f64> = self.c.iter().zip(&self.gap).map(|(c, g)| c / g).collect();
+            if placed && self.take_in(&y) {
+                self.make_room();
+                continue;
+            }
             // On the central path Φ exceeds its minimum by about τ a barrier term.
-            let above = self.best - enough;
+            let terms = (self.z.len() - 2 + self.c.len()) as f64;
             let error = terms * self.tau;
-            if error <= 0.5 * precision || error <= 0.02 * above {
+            if error <= 0.5 * precision || error <= 0.02 * (self.best - enough) {
                 return;
             }
             self.tau = (0.1 * self.tau).max(0.4 * precision / terms);
         }
     }
 
-    /// One Newton step; returns the squared Newton decrement.
+    /// One Newton step; returns the squared Newton decrement, 0 if there is no step.
     fn newton(&mut self) -> f64 {
-        if !self.place(false) {
-            return 0.0;
-        }
-        let (dim, n, tau) = (self.c.len(), self.z.len(), self.tau);
-        let walls = self.problem.walls.len() / dim;
-        let (problem, z) = (self.problem, &self.z);
-        let now = self.phi(z) + self.barrier(z);
+        let z = std::mem::take(&mut self.z);
+        let decrease = if self.place(&z) { self.differentiate(&z).unwrap_or(0.0) } else { 0.0 };
+        let next = if decrease > 0.0 { self.line_search(&z, decrease) } else { None };
+        let moved = next.is_some();
+        self.z = match next {
+            Some(next) => {
+                self.trial = z;
+                next
+            }
+            None => z,
+        };
+        if moved { decrease } else { 0.0 }
+    }
+
+    /// Newton's step at the point that was placed, into `step`; returns how much it promises.
+    fn differentiate(&mut self, z: &[f64]) -> Option<f64> {
+        let (dim, n, tau) = (self.c.len(), z.len(), self.tau);
+        let first_wall = 2 + self.split.len();
+        let problem = self.problem;
         self.gradient.fill(0.0);
         self.hessian.fill(0.0);
         self.gradient[0] = 0.5;
         self.gradient[1] = -0.5 / (z[1] * z[1]);
-        self.gradient[2..2 + walls].fill(-problem.margin);
         self.hessian[n + 1] = 1.0 / (z[1] * z[1] * z[1]);
         for (l, &j) in self.split.iter().enumerate() {
-            self.gradient[2 + walls + l] = -self.limits.low[j] * self.limits.high[j];
+            self.gradient[2 + l] = -self.limits.low[j] * self.limits.high[j];
         }
+        self.gradient[first_wall..].fill(-problem.margin);
         for i in 2..n {
             self.gradient[i] -= tau / z[i];
             self.hessian[i * n + i] += tau / (z[i] * z[i]);
         }
+        let mut boxes = self.split.iter().enumerate().peekable();
         for j in 0..dim {
             let (gap, lambda) = (self.gap[j], problem.lambda[j]);
             let y = self.c[j] / gap;
-            let own = self.split.iter().position(|&s| s == j).map(|l| 2 + walls + l);
-            // ∇gap = (1, −λⱼ, 0, 2 at ηⱼ); ∇c = (0, 0, gᵢⱼ, a + b at ηⱼ); ½c²/gap has the gradient y∇c − ½y²∇gap and the
+            // ∇gap = (1, −λⱼ, 2 at ηⱼ, 0) and ∇c = (0, 0, a + b at ηⱼ, gᵢⱼ). So ½c²/gap has the gradient y∇c − ½y²∇gap and the
             // Hessian rrᵀ/gap with r = ∇c − y∇gap.
             let pull = -0.5 * y * y - tau / gap;
+            let bend = tau / (gap * gap);
             self.gradient[0] += pull;
             self.gradient[1] -= pull * lambda;
             self.row[0] = -y;
             self.row[1] = y * lambda;
-            for i in 0..walls {
-                let g = problem.walls[i * dim + j];
-                self.gradient[2 + i] += y * g;
-                self.row[2 + i] = g;
-            }
-            self.row[2 + walls..].fill(0.0);
-            let bend = tau / (gap * gap);
-            if let Some(l) = own {
+            self.hessian[0] += bend;
+            self.hessian[1] -= bend * lambda;
+            self.hessian[n + 1] += bend * lambda * lambda;
+            self.row[2..first_wall].fill(0.0);
+            if let Some((l, _)) = boxes.next_if(|(_, s)| **s == j) {
+                let l = l + 2;
                 let sum = self.limits.low[j] + self.limits.high[j];
                 self.gradient[l] += y * sum + 2.0 * pull;
                 self.row[l] = sum - 2.0 * y;
@@ -248,9 +295,11 @@ impl<'a> Search<'a> {
                 self.hessian[n + l] -= 2.0 * bend * lambda;
                 self.hessian[l * n + l] += 4.0 * bend;
             }
-            self.hessian[0] += bend;
-            self.hessian[1] -= bend * lambda;
-            self.hessian[n + 1] += bend * lambda * lambda;
+            for (l, &i) in self.walls.iter().enumerate() {
+                let g = problem.walls[i * dim + j];
+                self.gradient[first_wall + l] += y * g;
+                self.row[first_wall + l] = g;
+            }
             for a in 0..n {
                 let m = self.row[a] / gap;
                 if m != 0.0 {
@@ -258,45 +307,118 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        let mut step = self.gradient.clone();
-        // Only the upper triangle was filled, and only that is read. A little ridge keeps the factor alive in the last digits.
+        // A little ridge keeps the factor alive in the last digits.
         for i in 0..n {
             self.hessian[i * n + i] *= 1.0 + 1e-13;
         }
-        let Some(factor) = Cholesky::new(&mut self.hessian, n) else { return 0.0 };
-        factor.solve(&mut step);
-        let decrease = dot(&step, &self.gradient);
-        if !(decrease > 0.0) {
-            return 0.0;
-        }
+        self.step.clear();
+        self.step.extend_from_slice(&self.gradient);
+        // Only the upper triangle was filled, and only that is read.
+        Cholesky::new(&mut self.hessian, n)?.solve(&mut self.step);
+        Some(dot(&self.step, &self.gradient))
+    }
+
+    /// How far along the step Φ and its barriers fall as they should.
+    fn line_search(&mut self, z: &[f64], decrease: f64) -> Option<Vec<f64>> {
+        let now = self.phi(z) + self.barrier(z);
         let mut length = 1.0f64;
-        for i in 1..n {
-            if step[i] > 0.0 {
-                length = length.min(0.95 * self.z[i] / step[i]);
+        for (&z, &step) in z.iter().zip(&self.step).skip(1) {
+            if step > 0.0 {
+                length = length.min(0.95 * z / step);
             }
         }
+        let mut trial = std::mem::take(&mut self.trial);
         for _ in 0..40 {
-            self.trial.copy_from_slice(&self.z);
-            axpy(-length, &step, &mut self.trial);
-            if self.place(true) {
-                let phi = self.phi(&self.trial);
-                // NaN is never better.
+            trial.clear();
+            trial.extend_from_slice(z);
+            axpy(-length, &self.step, &mut trial);
+            if self.place(&trial) {
+                let phi = self.phi(&trial);
+                // Every point is a valid bound; NaN is never the smaller.
                 self.best = self.best.min(phi);
-                if phi + self.barrier(&self.trial) <= now - 0.1 * length * decrease {
-                    std::mem::swap(&mut self.z, &mut self.trial);
-                    return decrease;
+                if phi + self.barrier(&trial) <= now - 0.1 * length * decrease {
+                    return Some(trial);
                 }
             }
             length *= 0.5;
         }
-        0.0
+        self.trial = trial;
+        None
     }
 
     fn report(mut self) -> Bound {
-        self.place(false);
-        let value = self.best.min(self.phi(&self.z));
-        let bend = |j: usize| self.z[1] * self.problem.lambda[j] + (-self.z[0]).max(0.0) + 1e-9 * self.scale;
+        let z = std::mem::take(&mut self.z);
+        self.place(&z);
+        let bend = |j: usize| z[1] * self.problem.lambda[j] + (-z[0]).max(0.0) + 1e-9 * self.scale;
         let spread = (0..self.c.len()).map(|j| bend(j) * 2.0 * self.tau / self.gap[j]).collect();
-        Bound { value, y: self.c.iter().zip(&self.gap).map(|(c, g)| c / g).collect(), spread }
+        Bound { value: self.best, y: self.c.iter().zip(&self.gap).map(|(c, g)| c / g).collect(), spread }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::optimistic::diagonalise;
+    use crate::geometry::piece::tests::random_pieces;
+    use crate::rng::{Key, uniform, unit_vector};
+
+    /// No action of a part of a cell is better than its bound, and where the part is small the bound is close.
+    #[test]
+    fn bounds_hold_and_become_tight() {
+        let mut stream = Key::new(3).stream();
+        let mut solver = Nnls::default();
+        for dim in 2..=5 {
+            for margin in [0.0, 0.03] {
+                for (piece, centre) in random_pieces(dim, margin, &mut stream) {
+                    let (eigen, problem) = diagonalise(&piece);
+                    let whole = problem.ranges(&mut solver);
+                    let mut middle = vec![0.0; dim];
+                    eigen.coordinates(&centre, &mut middle);
+                    let mut previous = f64::INFINITY;
+                    for width in [2.0, 0.3, 0.03] {
+                        let mut limits = whole.clone();
+                        for j in 0..dim {
+                            limits.low[j] = limits.low[j].max(middle[j] - width * uniform(&mut stream));
+                            limits.high[j] = limits.high[j].min(middle[j] + width * uniform(&mut stream));
+                        }
+                        let found = bound(&problem, &limits, &middle, f64::NEG_INFINITY, 1e-7);
+                        let (mut x, mut y) = (vec![0.0; dim], vec![0.0; dim]);
+                        let mut highest = piece.value(&centre);
+                        for _ in 0..300 {
+                            unit_vector(&mut stream, &mut x);
+                            x.iter_mut().zip(&centre).for_each(|(x, c)| *x = c + width * *x);
+                            let length = norm(&x);
+                            x.iter_mut().for_each(|x| *x /= length);
+                            eigen.coordinates(&x, &mut y);
+                            let inside = |j: usize| limits.low[j] <= y[j] && y[j] <= limits.high[j];
+                            if piece.slack(&x) >= 0.0 && (0..dim).all(inside) {
+                                highest = highest.max(piece.value(&x));
+                            }
+                        }
+                        assert!(highest <= found.value + 1e-9, "{highest} > {}", found.value);
+                        previous = found.value - piece.value(&centre);
+                    }
+                    // In a part 0.03 wide the value itself changes by no more than its slope allows.
+                    assert!(previous <= 0.1 * dim as f64 * piece.quick_bound(), "{previous}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_hold_in_the_whole_cell() {
+        let mut stream = Key::new(4).stream();
+        for (piece, _) in random_pieces(3, 0.0, &mut stream) {
+            let (eigen, problem) = diagonalise(&piece);
+            let limits = problem.ranges(&mut Nnls::default());
+            let (mut x, mut y) = ([0.0; 3], [0.0; 3]);
+            for _ in 0..2000 {
+                unit_vector(&mut stream, &mut x);
+                if piece.slack(&x) >= 0.0 {
+                    eigen.coordinates(&x, &mut y);
+                    assert!((0..3).all(|j| limits.low[j] <= y[j] && y[j] <= limits.high[j]));
+                }
+            }
+        }
     }
 }

@@ -312,7 +312,11 @@ fn centre(solver: &mut Nnls, net: &ReluNet, pattern: Pattern, count: usize, omeg
 
 pub(super) fn check_dim(net: &ReluNet) -> Result<()> {
     if net.dim() < 2 {
-        return Err(Error::out_of_range("dim", net.dim(), "at least 2, for on a line the unit sphere is just two points"));
+        return Err(Error::out_of_range(
+            "dim",
+            net.dim(),
+            "at least 2, for on a line the unit sphere is just two points",
+        ));
     }
     Ok(())
 }
@@ -406,9 +410,7 @@ mod tests {
         let flat: Vec<f64> = random(2, 5, 10).iter().flat_map(|t| [t[0], t[1], 0.0]).collect();
         assert_eq!(checked(&ReluNet::new(3, flat).unwrap()).len(), 10);
         // x = 0, y = 0, z = 0, x = y, y = z and x = z: a cell for each of the 24 orders of the four numbers 0, x, y, z.
-        let braid = vec![
-            1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, -1.0, 0.0, 0.0, 1.0, -1.0, 1.0, 0.0, -1.0,
-        ];
+        let braid = vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, -1.0, 0.0, 0.0, 1.0, -1.0, 1.0, 0.0, -1.0];
         assert_eq!(Cells::new(&ReluNet::new(3, braid).unwrap()).unwrap().count(), 24);
     }
 

@@ -4,6 +4,8 @@
 //! Ascent finds the best point of the cell; then the cells across the walls that stopped it, and the cell to which the slope at
 //! that point leads, are tried, and the best of them is the next cell, while the value rises. Nothing is proven.
 
+use std::collections::BTreeMap;
+
 use super::cells::{Cell, Enclosure};
 use super::optimistic::{Optimistic, Pieces};
 use super::piece::Ascent;
@@ -16,41 +18,37 @@ pub(super) fn search(pieces: &Pieces<'_>, starts: usize) -> Option<Optimistic> {
     let net = pieces.region.network();
     let mut stream = Key::new(0).stream();
     let mut enclosure = Enclosure::new(net);
+    let mut places = BTreeMap::new();
     let mut best: Option<Place> = None;
-    let mut visited = 0;
     let mut x = vec![0.0; net.dim()];
     for _ in 0..starts.max(1) {
         unit_vector(&mut stream, &mut x);
         let Some(cell) = roomy(pieces, &mut enclosure, net.pattern(&x)) else { continue };
-        // A cell that was met before leads to the same place.
-        let mut place = climb(pieces, cell, &x);
-        visited += 1;
-        loop {
-            let mut next: Option<Place> = None;
-            for pattern in neighbours(pieces, &place) {
-                let Some(cell) = enclosure.cell(pattern).filter(|cell| cell.margin >= pieces.region.margin()) else {
-                    continue;
-                };
-                visited += 1;
-                let other = climb(pieces, cell, &place.x);
-                if next.as_ref().is_none_or(|next| other.value > next.value) {
-                    next = Some(other);
+        let mut place = places.entry(cell.pattern).or_insert_with(|| Some(climb(pieces, cell, &x))).clone();
+        while let Some(here) = place.take() {
+            for pattern in neighbours(pieces, &here) {
+                // What starts from elsewhere found in a cell is found again.
+                let other = places.entry(pattern).or_insert_with(|| {
+                    let cell = enclosure.cell(pattern).filter(|cell| cell.margin >= pieces.region.margin())?;
+                    Some(climb(pieces, cell, &here.x))
+                });
+                let known = place.as_ref().map_or(here.value + 1e-12 * (1.0 + here.value.abs()), |next| next.value);
+                if let Some(other) = other.as_ref().filter(|other| other.value > known) {
+                    place = Some(other.clone());
                 }
             }
-            match next {
-                Some(next) if next.value > place.value + 1e-12 * (1.0 + place.value.abs()) => place = next,
-                _ => break,
+            if place.is_none() && best.as_ref().is_none_or(|best| here.value > best.value) {
+                best = Some(here);
             }
-        }
-        if best.as_ref().is_none_or(|best| place.value > best.value) {
-            best = Some(place);
         }
     }
     let best = best?;
     let found = pieces.finish(&best.x, best.cell.pattern, &best.cell.centre);
-    Some(Optimistic { cells_visited: visited, ..found })
+    Some(Optimistic { cells_visited: places.len() as u64, ..found })
 }
 
+/// The best point known of a cell.
+#[derive(Debug, Clone)]
 struct Place {
     cell: Cell,
     x: Vec<f64>,

@@ -30,7 +30,7 @@ use crate::relu::Pattern;
 pub struct OptimisticOptions {
     /// The value is proven to be within this of the maximum.
     pub tolerance: f64,
-    /// With more cells than this, many-start ascent is used and nothing is proven.
+    /// With more cells than this, ascent from many starts is used and nothing is proven.
     pub max_cells: u64,
     /// After this many bounds, what gap is left is reported.
     pub max_bounds: usize,
@@ -40,7 +40,7 @@ pub struct OptimisticOptions {
 
 impl Default for OptimisticOptions {
     fn default() -> Self {
-        OptimisticOptions { tolerance: 1e-7, max_cells: 1 << 14, max_bounds: 20_000, starts: 32 }
+        OptimisticOptions { tolerance: 1e-7, max_cells: 1 << 14, max_bounds: 20_000, starts: 16 }
     }
 }
 
@@ -123,7 +123,7 @@ impl Region {
         if !(radius >= 0.0 && radius.is_finite()) {
             return Err(Error::out_of_range("radius", radius, "a finite number of at least 0"));
         }
-        if !(options.tolerance > 0.0) {
+        if options.tolerance.is_nan() || options.tolerance <= 0.0 {
             return Err(Error::out_of_range("tolerance", options.tolerance, "positive"));
         }
         if self.network() != regime.network() {
@@ -270,7 +270,7 @@ impl Pieces<'_> {
                 continue;
             }
             let limits = problem.ranges(&mut solver);
-            heap.push(Node { bound: value, number: problems.len(), limits });
+            heap.push(Node { bound: value, number: problems.len(), limits, guess: y });
             problems.push((index, eigen, problem));
         }
 
@@ -283,7 +283,7 @@ impl Pieces<'_> {
             bounds += 1;
             let (index, eigen, problem) = &problems[node.number];
             let enough = search.best + 0.9 * options.tolerance;
-            let dual = bound(problem, &node.limits, enough, 0.1 * options.tolerance);
+            let dual = bound(problem, &node.limits, &node.guess, enough, 0.1 * options.tolerance);
             let value = dual.value.min(node.bound);
             if value <= search.best + options.tolerance {
                 search.close(value);
@@ -300,7 +300,7 @@ impl Pieces<'_> {
             let mut y = vec![0.0; dim];
             eigen.coordinates(&local, &mut y);
             for limits in split(&node.limits, &dual.spread, &y) {
-                heap.push(Node { bound: value, number: node.number, limits });
+                heap.push(Node { bound: value, number: node.number, limits, guess: dual.y.clone() });
             }
         }
         let cell = &cells[search.cell?];
@@ -318,7 +318,7 @@ impl Pieces<'_> {
 }
 
 /// The piece in the eigenbasis of its matrix.
-fn diagonalise(piece: &Piece) -> (Eigen, Problem) {
+pub(super) fn diagonalise(piece: &Piece) -> (Eigen, Problem) {
     let dim = piece.dim();
     let mut eigen = Eigen::new(&piece.m, dim);
     // Rounding can leave an eigenvalue of a positive matrix just below 0.
@@ -353,6 +353,8 @@ struct Node {
     bound: f64,
     number: usize,
     limits: Limits,
+    /// Where the maximum was thought to be.
+    guess: Vec<f64>,
 }
 
 impl Ord for Node {

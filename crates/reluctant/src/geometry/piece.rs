@@ -53,6 +53,11 @@ impl Piece {
 
     /// ∇q(x).
     pub(super) fn slope(&self, x: &[f64]) -> Vec<f64> {
+        self.derivative(x).0
+    }
+
+    /// ∇q(x), Mx and √(xᵀMx).
+    fn derivative(&self, x: &[f64]) -> (Vec<f64>, Vec<f64>, f64) {
         let mut mx = vec![0.0; self.dim()];
         symmetric_times(&self.m, x, &mut mx);
         let width = dot(x, &mx).max(0.0).sqrt();
@@ -60,7 +65,7 @@ impl Piece {
         if width > 0.0 {
             axpy(1.0 / width, &mx, &mut slope);
         }
-        slope
+        (slope, mx, width)
     }
 
     /// A bound on the value over the whole sphere, without an eigendecomposition.
@@ -113,13 +118,7 @@ impl<'a> Ascent<'a> {
     /// One step uphill; false if there is none.
     fn round(&mut self) -> bool {
         let dim = self.piece.dim();
-        let mut mx = vec![0.0; dim];
-        symmetric_times(&self.piece.m, &self.x, &mut mx);
-        let width = dot(&self.x, &mx).max(0.0).sqrt();
-        let mut slope = self.piece.theta.clone();
-        if width > 0.0 {
-            axpy(1.0 / width, &mx, &mut slope);
-        }
+        let (slope, mx, width) = self.piece.derivative(&self.x);
         // The held walls leave the sphere centre + radius·(unit vectors orthogonal to them).
         let mut arm = self.x.clone();
         self.project(&mut arm);
@@ -291,5 +290,73 @@ impl<'a> Ascent<'a> {
         Cholesky::new(&mut hessian, dim)?.solve(&mut step);
         axpy(1.0, arm, &mut step);
         normalise(&mut step).then(|| step.iter().map(|x| radius * x).collect())
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::geometry::Cells;
+    use crate::rng::{Key, Stream, normal, unit_vector};
+
+    /// A random piece on each cell of a random network, with a point inside.
+    pub(in crate::geometry) fn random_pieces(dim: usize, margin: f64, stream: &mut Stream) -> Vec<(Piece, Vec<f64>)> {
+        let net = ReluNet::random(dim, dim + 2, stream);
+        let cells = Cells::with_margin(&net, margin).unwrap();
+        cells
+            .map(|cell| {
+                let theta = (0..dim).map(|_| normal(stream)).collect();
+                let root: Vec<f64> = (0..dim * dim).map(|_| normal(stream)).collect();
+                let entry = |i: usize, j: usize| dot(&root[i * dim..][..dim], &root[j * dim..][..dim]);
+                let m = (0..dim * dim).map(|l| entry(l / dim, l % dim)).collect();
+                (Piece::new(theta, m, &net, cell.pattern, margin), cell.centre)
+            })
+            .collect()
+    }
+
+    /// The conditions of Karush, Kuhn and Tucker at the summit, and no neighbour that is higher.
+    #[test]
+    fn summits_are_local_maxima_of_the_cell() {
+        let mut stream = Key::new(1).stream();
+        for dim in 2..=6 {
+            for margin in [0.0, 0.03] {
+                for (piece, centre) in random_pieces(dim, margin, &mut stream) {
+                    let mut towards = vec![0.0; dim];
+                    unit_vector(&mut stream, &mut towards);
+                    let summit = Ascent::run(&piece, &centre, &towards);
+                    assert!((norm(&summit.x) - 1.0).abs() < 1e-14);
+                    assert!(piece.slack(&summit.x) > -1e-12);
+                    assert_eq!(summit.value, piece.value(&summit.x));
+                    let mut rest = piece.slope(&summit.x);
+                    for &(i, multiplier) in &summit.held {
+                        let wall = &piece.walls[i * dim..][..dim];
+                        assert!(multiplier > -1e-9 && (dot(wall, &summit.x) - margin).abs() < 1e-12);
+                        axpy(multiplier, wall, &mut rest);
+                    }
+                    let nu = dot(&rest, &summit.x);
+                    axpy(-nu, &summit.x, &mut rest);
+                    assert!(norm(&rest) < 1e-6, "{} at d = {dim}", norm(&rest));
+                    for _ in 0..50 {
+                        let mut near = vec![0.0; dim];
+                        unit_vector(&mut stream, &mut near);
+                        near.iter_mut().zip(&summit.x).for_each(|(n, x)| *n = x + 1e-3 * *n);
+                        normalise(&mut near);
+                        assert!(piece.slack(&near) < 0.0 || piece.value(&near) <= summit.value + 1e-12);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_quick_bound_holds() {
+        let mut stream = Key::new(2).stream();
+        for (piece, _) in random_pieces(4, 0.0, &mut stream) {
+            let mut x = vec![0.0; 4];
+            for _ in 0..200 {
+                unit_vector(&mut stream, &mut x);
+                assert!(piece.value(&x) <= piece.quick_bound());
+            }
+        }
     }
 }

@@ -41,7 +41,11 @@ pub(super) fn maximise(e: &[f64], lambda: &[f64], y: &mut [f64]) -> f64 {
         s = high;
         for _ in 0..100 {
             let (value, slope) = sum(s);
-            if value > 1.0 { low = s } else { high = s }
+            if value > 1.0 {
+                low = s
+            } else {
+                high = s
+            }
             let step = 2.0 * value * (value.sqrt() - 1.0) / slope;
             let next = s - step;
             let next = if next > low && next < high { next } else { 0.5 * (low + high) };

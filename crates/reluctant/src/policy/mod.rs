@@ -8,6 +8,7 @@ mod neural_ucb;
 mod ofu_relu;
 mod ofu_relu_plus;
 mod oful;
+mod sphere;
 mod uniform;
 
 use std::fmt;

@@ -17,9 +17,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_in_region, select_uniform,
-};
+use super::sphere::{RegionCache, explore};
+use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_in_region};
 use crate::arms::{Arms, Choice, Rows, Score, check_observation};
 use crate::ellipsoid::Confidence;
 use crate::error::Result;
@@ -105,7 +104,7 @@ pub(super) const ENTRY: Entry = Entry {
             "whether the first optimistic round has radius 0",
         ),
     ],
-    sphere: false,
+    sphere: true,
     samples: &[
         Sample { name: "default", world: "relu-sphere", settings: &[("neurons", Literal::Count(3))] },
         Sample {
@@ -159,6 +158,9 @@ enum Phase {
     },
     Linear {
         regime: FrozenRelu,
+        /// The cells of the sphere, once they are needed.
+        #[serde(skip)]
+        region: RegionCache,
         /// How well Θ̃ fits the exploration.
         loss: f64,
         /// Rewards since the regime began.
@@ -218,7 +220,7 @@ impl Config {
         for (x, y) in samples.iter().take(samples.len() - usize::from(self.drop_last)) {
             regime.update(x, y);
         }
-        Ok(Phase::Linear { regime, loss: fit.loss, rewards: 0 })
+        Ok(Phase::Linear { regime, region: RegionCache::default(), loss: fit.loss, rewards: 0 })
     }
 }
 
@@ -233,11 +235,13 @@ impl Policy for OfuRelu {
 
     fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         arms.expect_dim(self.dim)?;
-        let rows = arms.rows(ENTRY.name)?;
-        match &self.phase {
-            Phase::Exploring { .. } => Ok(select_uniform(rows, key)),
-            Phase::Linear { regime, .. } => {
+        match (&self.phase, arms) {
+            (Phase::Exploring { .. }, arms) => Ok(explore(arms, key)),
+            (Phase::Linear { regime, .. }, Arms::Finite(rows)) => {
                 select_in_region(self, rows, regime.network(), self.config.nu / 2.0, scratch)
+            }
+            (Phase::Linear { regime, region, rewards, .. }, Arms::Sphere { .. }) => {
+                region.select(regime, self.config.nu / 2.0, self.radius(regime, *rewards))
             }
         }
     }

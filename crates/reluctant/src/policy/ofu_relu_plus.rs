@@ -14,9 +14,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::ofu_relu::{Fitting, NEURONS, RESTARTS, SIGNS};
-use super::{
-    Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_in_region, select_uniform,
-};
+use super::sphere::{RegionCache, explore};
+use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_in_region};
 use crate::arms::{Arms, Choice, Rows, Score, check_observation};
 use crate::ellipsoid::Confidence;
 use crate::error::Result;
@@ -71,7 +70,7 @@ pub(super) const ENTRY: Entry = Entry {
         SIGNS,
         RESTARTS,
     ],
-    sphere: false,
+    sphere: true,
     samples: &[
         Sample {
             name: "scaled",
@@ -112,6 +111,9 @@ pub struct OfuReluPlus {
     batch: Batch,
     /// The regime of the newest fit; none before the first.
     regime: Option<FrozenRelu>,
+    /// The cells of the sphere for this regime and batch, once they are needed.
+    #[serde(skip)]
+    region: RegionCache,
     /// How many samples that fit saw.
     fitted: u64,
 }
@@ -191,6 +193,7 @@ impl OfuReluPlus {
             explored_xs: Vec::new(),
             explored_ys: Vec::new(),
             regime: None,
+            region: RegionCache::default(),
             fitted: 0,
         })
     }
@@ -210,6 +213,10 @@ impl OfuReluPlus {
         self.regime.as_ref()
     }
 
+    fn radius(&self, regime: &FrozenRelu) -> f64 {
+        self.config.confidence.radius(regime.ellipsoid().log_det_ratio())
+    }
+
     fn is_consistent(&self) -> bool {
         self.batch.index >= 1
             && self.xs.len() == self.ys.len() * self.dim
@@ -227,6 +234,7 @@ impl OfuReluPlus {
             regime.update(x, y);
         }
         self.regime = Some(regime);
+        self.region = RegionCache::default();
         self.fitted = self.explored_ys.len() as u64;
         Ok(())
     }
@@ -243,12 +251,14 @@ impl Policy for OfuReluPlus {
 
     fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         arms.expect_dim(self.dim)?;
-        let rows = arms.rows(ENTRY.name)?;
-        match &self.regime {
-            Some(regime) if !self.exploring() => {
+        match (&self.regime, arms) {
+            (Some(regime), Arms::Finite(rows)) if !self.exploring() => {
                 select_in_region(self, rows, regime.network(), self.nu() / 2.0, scratch)
             }
-            _ => Ok(select_uniform(rows, key)),
+            (Some(regime), Arms::Sphere { .. }) if !self.exploring() => {
+                self.region.select(regime, self.nu() / 2.0, self.radius(regime))
+            }
+            (_, arms) => Ok(explore(arms, key)),
         }
     }
 
@@ -263,6 +273,7 @@ impl Policy for OfuReluPlus {
         self.ys.push(reward);
         while self.ys.len() as f64 >= self.batch.end {
             self.batch = self.config.batch(self.dim, self.batch.index + 1);
+            self.region = RegionCache::default();
         }
         let explored = self.explored_ys.len() as u64;
         if explored > self.fitted && explored as f64 >= self.batch.needed {
@@ -288,8 +299,7 @@ impl Policy for OfuReluPlus {
         Arms::Finite(rows).expect_dim(self.dim)?;
         match &self.regime {
             Some(regime) => {
-                let radius = self.config.confidence.radius(regime.ellipsoid().log_det_ratio());
-                regime.score(rows, radius, scratch);
+                regime.score(rows, self.radius(regime), scratch);
             }
             None => {
                 scratch.scores.clear();

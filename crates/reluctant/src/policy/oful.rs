@@ -11,6 +11,7 @@ use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_
 use crate::arms::{Arms, Choice, Rows, check_observation};
 use crate::ellipsoid::{Confidence, Ellipsoid};
 use crate::error::Result;
+use crate::geometry::linear_optimistic_action;
 use crate::kernels::linear_scores;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::Key;
@@ -32,7 +33,7 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         Param { initial: Initial::Word("ratio"), ..confidence::LOG_DET },
     ],
-    sphere: false,
+    sphere: true,
     samples: &[
         Sample { name: "raw", world: "linear-sphere", settings: &[] },
         Sample { name: "constant", world: "relu-sphere", settings: &[("features", Literal::Word("constant"))] },
@@ -89,7 +90,13 @@ impl Policy for Oful {
 
     fn select<'a>(&self, arms: Arms<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         arms.expect_dim(self.dim)?;
-        select_optimistic(self, arms.rows(ENTRY.name)?, scratch)
+        match arms {
+            Arms::Finite(rows) => select_optimistic(self, rows, scratch),
+            Arms::Sphere { dim } => {
+                let (weights, covariance) = (self.ellipsoid.weights(), self.ellipsoid.covariance());
+                Ok(Choice::on_sphere(linear_optimistic_action(dim, weights, covariance, self.radius())))
+            }
+        }
     }
 
     fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
