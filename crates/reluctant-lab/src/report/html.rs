@@ -50,7 +50,7 @@ const COLUMNS: &[(&str, &str)] = &[
 /// What the theory's figure and table show.
 const THEORY: &str = "The theorems bound the expected regret by the cost of exploration plus that of the optimistic stage after \
     it. The exploration that they ask for is astronomically long, so that their whole bound says less than k·T, which no play \
-    exceeds, since rewards lie between 0 and k; the policies here explore for far fewer rounds. The bound on the optimistic \
+    exceeds, since mean rewards lie between 0 and k; the policies here explore for far fewer rounds. The bound on the optimistic \
     stage alone, once the activations are known, grows like √t up to logarithms and can be held against what was paid. All is \
     for the whole sphere of actions, for the gap ν* = 1/(2k), below which no network’s lies, and for neurons as far apart as k \
     of them can be.";
