@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// Two environments, a policy with a grid, one without; a second of work at most.
+/// Two environments, a policy with a grid, one without, and one that a theorem is about; a second of work at most.
 const SPEC: &str = r#"
 name = "small"
 seed = 5
@@ -35,6 +35,10 @@ lambda = [0.01, 1]
 
 [[policy]]
 kind = "uniform"
+
+[[policy]]
+kind = "ofu-relu"
+neurons = 2
 "#;
 
 fn reluctant(args: &[&str], dir: &Path) -> Output {
@@ -57,8 +61,11 @@ fn refused(output: &Output, code: i32, says: &[&str]) {
 
 /// Every output that holds no timings.
 fn timeless(dir: &Path) -> Vec<(String, Vec<u8>)> {
-    let names = ["curves.csv", "trials.csv", "regret.svg", "regret.png", "regret-log.svg", "regret-log.png"];
-    names.map(|name| (name.to_owned(), fs::read(dir.join(name)).unwrap())).into()
+    let tables = ["curves.csv", "trials.csv"];
+    let figures =
+        ["regret.svg", "regret.png", "regret-log.svg", "regret-log.png", "regret-bound.svg", "regret-bound.png"];
+    let names = tables.into_iter().chain(figures);
+    names.map(|name| (name.to_owned(), fs::read(dir.join(name)).unwrap())).collect()
 }
 
 /// summary.json without its timings.

@@ -1,7 +1,8 @@
 //! Experiments with bandits: from a TOML file to trials, statistics, tables, figures and reports.
 //!
 //! One way through: [`spec`] reads an experiment, [`plan`] names its trials, [`run`] plays them in parallel, [`store`] keeps
-//! each as it finishes, [`results`] holds them in order, [`stats`] sums them up and [`report`] shows them.
+//! each as it finishes, [`results`] holds them in order, [`stats`] sums them up and [`report`] shows them, beside what a [`theorem`]
+//! promises.
 
 pub mod error;
 pub mod plan;
@@ -11,6 +12,7 @@ pub mod run;
 pub mod spec;
 pub mod stats;
 pub mod store;
+pub mod theorem;
 mod timed;
 
 pub use error::{LabError, Result};

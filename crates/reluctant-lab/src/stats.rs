@@ -136,28 +136,51 @@ pub fn linear_share(panel: &Panel, policy: &PolicyResults) -> Option<f64> {
     (!policy.trials.is_empty()).then(|| linear as f64 / policy.trials.len() as f64)
 }
 
-/// The slope of log mean regret against log t, by least squares over the checkpoints from T/4 on.
+/// A straight line through a mean curve on logarithmic axes: mean regret ≈ c·t^value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slope {
+    /// The exponent: 1 if regret grows linearly, ½ if like √t.
+    pub value: f64,
+    /// The first round of the fit.
+    pub from: u64,
+    /// Its last round.
+    pub to: u64,
+    /// log t and log regret of the point that the line goes through.
+    centre: [f64; 2],
+}
+
+impl Slope {
+    /// The height of the line at round `t`.
+    pub fn at(&self, t: f64) -> f64 {
+        libm::exp(self.centre[1] + self.value * (libm::log(t) - self.centre[0]))
+    }
+}
+
+/// The slope of log mean regret against log t over the last two decades, T/100 ≤ t ≤ T, but not before round 10.
 ///
-/// Unlike [`is_linear`] it sees the offset of what was paid early, which flattens it: use it to compare curves, not to judge
-/// one. None if fewer than two of the checkpoints have a positive regret.
-pub fn slope(checkpoints: &[u64], mean: &[f64]) -> Option<f64> {
+/// Least squares where equal ratios of t weigh the same, however the checkpoints are spaced: evenly spaced ones, nine in ten
+/// of which lie in the last decade, would otherwise hide the decade before. Unlike [`is_linear`] it sees the offset of what
+/// was paid early, which flattens it: use it to compare curves, not to judge one. None if the checkpoints with a positive
+/// regret do not span a factor of two.
+pub fn slope(checkpoints: &[u64], mean: &[f64]) -> Option<Slope> {
     let last = *checkpoints.last()?;
-    let points: Vec<(f64, f64)> = checkpoints
-        .iter()
-        .zip(mean)
-        .filter(|&(&t, &regret)| t >= 1 && t >= last / 4 && regret > 0.0)
-        .map(|(&t, &regret)| (libm::log(t as f64), libm::log(regret)))
-        .collect();
-    if points.len() < 2 {
+    let shown = checkpoints.iter().copied().zip(mean.iter().copied());
+    let late: Vec<(u64, f64)> = shown.filter(|&(t, mean)| t >= 10.max(last.div_ceil(100)) && mean > 0.0).collect();
+    let (from, to) = (late.first()?.0, late.last()?.0);
+    if to < from.saturating_mul(2) {
         return None;
     }
-    let n = points.len() as f64;
-    let (x0, y0) = points.iter().fold((0.0, 0.0), |(x, y), p| (x + p.0 / n, y + p.1 / n));
-    let (xy, xx) = points.iter().fold((0.0, 0.0), |(xy, xx), (x, y)| {
-        let dx = x - x0;
-        (xy + dx * (y - y0), xx + dx * dx)
+    let points: Vec<[f64; 2]> = late.iter().map(|&(t, mean)| [libm::log(t as f64), libm::log(mean)]).collect();
+    // Half of the way to either neighbour.
+    let weight = |i: usize| points[(i + 1).min(points.len() - 1)][0] - points[i.saturating_sub(1)][0];
+    let weighted = || points.iter().enumerate().map(|(i, point)| (weight(i), point));
+    let total: f64 = weighted().map(|(weight, _)| weight).sum();
+    let centre = [0, 1].map(|axis| weighted().map(|(weight, point)| weight * point[axis]).sum::<f64>() / total);
+    let (xy, xx) = weighted().fold((0.0, 0.0), |(xy, xx), (weight, [x, y])| {
+        let dx = x - centre[0];
+        (xy + weight * dx * (y - centre[1]), xx + weight * dx * dx)
     });
-    (xx > 0.0).then(|| xy / xx)
+    Some(Slope { value: xy / xx, from, to, centre })
 }
 
 /// How two policies differ on the trials that both played: same number, same arms, same noise.
@@ -275,11 +298,45 @@ mod tests {
         let checkpoints: Vec<u64> = (1..=40).map(|i| i * 25).collect();
         for exponent in [0.5, 1.0, 1.5] {
             let mean: Vec<f64> = checkpoints.iter().map(|&t| 3.0 * (t as f64).powf(exponent)).collect();
-            assert!((slope(&checkpoints, &mean).unwrap() - exponent).abs() < 1e-12);
+            let fitted = slope(&checkpoints, &mean).unwrap();
+            assert!((fitted.value - exponent).abs() < 1e-12);
+            assert!((fitted.at(400.0) / (3.0 * 400f64.powf(exponent)) - 1.0).abs() < 1e-12);
         }
         assert_eq!(slope(&checkpoints, &[0.0; 40]), None);
         assert_eq!(slope(&[1], &[1.0]), None);
         assert_eq!(slope(&[], &[]), None);
+        assert_eq!(slope(&[10, 19], &[1.0, 2.0]), None, "less than a factor of two");
+    }
+
+    #[test]
+    fn the_slope_is_that_of_the_last_two_decades() {
+        let range = |rounds: u64| {
+            let checkpoints: Vec<u64> = (1..=rounds).collect();
+            slope(&checkpoints, &vec![1.0; checkpoints.len()]).map(|slope| (slope.from, slope.to))
+        };
+        assert_eq!(
+            [range(100_000), range(1000), range(120)],
+            [Some((1000, 100_000)), Some((10, 1000)), Some((10, 120))]
+        );
+        assert_eq!(range(10), None);
+        // Nothing was paid before round 40, and a logarithm shows only what was.
+        let checkpoints: Vec<u64> = (1..=1000).collect();
+        let late: Vec<f64> = checkpoints.iter().map(|&t| t.saturating_sub(39) as f64).collect();
+        assert_eq!(slope(&checkpoints, &late).unwrap().from, 40);
+    }
+
+    /// A kink half way through the two decades: the slope is the same wherever the checkpoints are.
+    #[test]
+    fn the_slope_does_not_depend_on_where_the_checkpoints_are() {
+        let kinked = |t: f64| t.powf(0.8).min(100f64.powf(0.8) * (t / 100.0).powf(0.2));
+        let fit = |checkpoints: &[u64]| {
+            let mean: Vec<f64> = checkpoints.iter().map(|&t| kinked(t as f64)).collect();
+            slope(checkpoints, &mean).unwrap().value
+        };
+        let even: Vec<u64> = (1..=1000).collect();
+        let sparse: Vec<u64> = (10..=30).map(|i| 10f64.powf(f64::from(i) / 10.0).round() as u64).collect();
+        assert!((fit(&even) - fit(&sparse)).abs() < 0.01, "{} and {}", fit(&even), fit(&sparse));
+        assert!((fit(&even) - 0.5).abs() < 0.01, "{}", fit(&even));
     }
 
     #[test]

@@ -20,14 +20,19 @@ fn results(case: &str) -> Results {
     made_up::case(case).expect("one of the cases")
 }
 
+/// The cases in which no policy that has played is one that a theorem is about.
+const WITHOUT_THEOREM: [&str; 2] = ["empty", "linear"];
+
 #[test]
-fn every_case_gives_every_file_and_leaves_nothing_else() {
+fn every_case_gives_its_files_and_leaves_nothing_else() {
     for case in made_up::CASES {
         let dir = directory(&format!("all-{case}"));
         let files = report::write_all(&results(case), &dir).unwrap();
         let mut found: Vec<PathBuf> = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
         found.sort();
-        let mut expected: Vec<PathBuf> = OUTPUTS.iter().map(|output| dir.join(output.file)).collect();
+        let names = OUTPUTS.iter().map(|output| output.file);
+        let due = |file: &&str| !file.starts_with("regret-bound") || !WITHOUT_THEOREM.contains(case);
+        let mut expected: Vec<PathBuf> = names.filter(due).map(|file| dir.join(file)).collect();
         assert_eq!(files, expected, "{case}");
         expected.sort();
         assert_eq!(found, expected, "{case}");
@@ -51,6 +56,9 @@ fn the_summary_has_the_promised_form() {
     for key in ["median", "q10", "q90", "linear_share"] {
         assert!(regret[key].is_f64(), "{key}");
     }
+    let slope = &policy["slope"];
+    assert!((0.1..0.5).contains(&slope["value"].as_f64().unwrap()), "{slope}");
+    assert_eq!((&slope["from"], &slope["to"]), (&10.into(), &1000.into()));
     assert!(policy["seconds_per_trial"].is_f64() && policy["microseconds_per_round"].is_f64());
     // The order of the keys is part of the form, too.
     let keys = ["name", "environment", "policies", "trials", "rounds", "tuned", "regret", "seconds_per_trial"];
@@ -68,9 +76,38 @@ fn times_change_no_byte_of_curves_trials_and_figures() {
         trial.policy_seconds *= 7.0;
     }
     report::write_all(&results, &second).unwrap();
-    for file in ["curves.csv", "trials.csv", "regret.svg", "regret.png", "regret-log.svg", "regret-log.png"] {
+    let timeless = |file: &&str| !["summary.json", "report.html"].contains(file);
+    for file in OUTPUTS.iter().map(|output| output.file).filter(timeless) {
         assert!(fs::read(first.join(file)).unwrap() == fs::read(second.join(file)).unwrap(), "{file}");
     }
+}
+
+#[test]
+fn the_bound_is_shown_where_a_theorem_applies_and_nowhere_else() {
+    let page = |case: &str, dir: &Path| {
+        report::write_all(&results(case), dir).unwrap();
+        fs::read_to_string(dir.join("report.html")).unwrap()
+    };
+    let shown = |page: &str| page.matches("<h3>Beside the theory</h3>").count();
+    let dir = directory("theory");
+    assert_eq!(shown(&page("paper", &dir)), 2);
+    let svg = fs::read_to_string(dir.join("regret-bound.svg")).unwrap();
+    // Both panels have the slope, the bound of the optimistic stage, k·t, and the whole bound as a power of ten.
+    for (words, count) in [(">slope 0.", 2), (">Thm 4.3, optimism<", 2), (">k·t<", 2), ("10⁴⁴ (Theorem 4.3)", 1)] {
+        assert_eq!(svg.matches(words).count(), count, "{words}");
+    }
+    assert!(!svg.contains(">OFUL<") && !svg.contains("Theorem 4.4"), "no theorem is about the others");
+    // An axis that reached the whole bound would leave nothing of the curves.
+    assert!(!svg.contains(&format!("100{0}000{0}000", '\u{202f}')));
+
+    assert_eq!(shown(&page("linear", &dir)), 0);
+    assert!(!dir.join("regret-bound.svg").exists(), "what an earlier report left is removed");
+
+    let mixed = page("mixed", &dir);
+    assert_eq!(shown(&mixed), 1);
+    let svg = fs::read_to_string(dir.join("regret-bound.svg")).unwrap();
+    assert!(svg.contains(">(b) d = 2, k = 3<") && !svg.contains(">(a) "), "the other panel has no plot");
+    assert!(svg.contains("(Theorem 4.3)") && svg.contains("(Theorem 4.4)"));
 }
 
 #[test]

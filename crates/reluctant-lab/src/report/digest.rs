@@ -1,7 +1,8 @@
 //! Every statistic that a report shows, computed once.
 
 use crate::results::{Panel, PolicyResults, Results};
-use crate::stats::{self, Paired, Sample};
+use crate::stats::{self, Paired, Sample, Slope};
+use crate::theorem::Theorem;
 
 /// An experiment's results with their statistics.
 pub struct Digest<'a> {
@@ -13,6 +14,8 @@ pub struct Digest<'a> {
 
 /// A panel with its statistics.
 pub struct PanelDigest<'a> {
+    /// Its number, from 0.
+    pub index: usize,
     /// The panel.
     pub panel: &'a Panel,
     /// Its title, after "(a)", "(b)", … if there are several panels.
@@ -32,7 +35,9 @@ pub struct PolicyDigest<'a> {
     /// The share of trials that do; none if there are no trials.
     pub linear_share: Option<f64>,
     /// The slope of the mean curve on logarithmic axes.
-    pub slope: Option<f64>,
+    pub slope: Option<Slope>,
+    /// The theorem that bounds the policy's regret here, if there is one.
+    pub theorem: Option<Theorem>,
     /// The mean time of a trial.
     pub seconds_per_trial: Option<f64>,
     /// The mean time of a round in the policy itself.
@@ -44,19 +49,19 @@ impl<'a> Digest<'a> {
     pub fn new(results: &'a Results) -> Self {
         let several = results.panels.len() > 1;
         let panels = results.panels.iter().enumerate();
-        Digest { results, panels: panels.map(|(i, panel)| PanelDigest::new(several.then_some(i), panel)).collect() }
+        Digest { results, panels: panels.map(|(i, panel)| PanelDigest::new(i, several, panel)).collect() }
     }
 }
 
 impl<'a> PanelDigest<'a> {
-    fn new(index: Option<usize>, panel: &'a Panel) -> Self {
-        let title = match index.map(|i| (u8::try_from(i), i)) {
-            None => panel.title.clone(),
-            Some((Ok(i @ 0..26), _)) => format!("({}) {}", char::from(b'a' + i), panel.title),
-            Some((_, i)) => format!("({}) {}", i + 1, panel.title),
+    fn new(index: usize, several: bool, panel: &'a Panel) -> Self {
+        let title = match u8::try_from(index) {
+            _ if !several => panel.title.clone(),
+            Ok(i @ 0..26) => format!("({}) {}", char::from(b'a' + i), panel.title),
+            _ => format!("({}) {}", index + 1, panel.title),
         };
         let policies = panel.policies.iter().map(|policy| PolicyDigest::new(panel, policy)).collect();
-        PanelDigest { panel, title, policies }
+        PanelDigest { index, panel, title, policies }
     }
 
     /// The policy with the lowest `key` of its final regret, such as its mean.
@@ -91,6 +96,7 @@ impl<'a> PolicyDigest<'a> {
             linear: policy.trials.iter().map(|trial| stats::is_linear(panel, trial)).collect(),
             linear_share: stats::linear_share(panel, policy),
             slope: stats::slope(&panel.checkpoints, &means),
+            theorem: Theorem::of(panel, policy),
             seconds_per_trial: mean_of(|trial| trial.seconds),
             microseconds_per_round: mean_of(|trial| trial.policy_seconds)
                 .map(|seconds| 1e6 * seconds / panel.rounds.max(1) as f64),

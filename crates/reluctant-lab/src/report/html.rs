@@ -33,8 +33,8 @@ const COLUMNS: &[(&str, &str)] = &[
     ),
     (
         "Slope",
-        "The slope of the mean curve on logarithmic axes over the last three quarters of the rounds: 1 is linear growth, ½ is \
-         growth like √t. What was paid early flattens it.",
+        "The slope of the mean curve on logarithmic axes over the last two decades, from T/100 (but not before round 10) to T: 1 \
+         is linear growth, ½ is growth like √t. What was paid early flattens it.",
     ),
     ("µs a round", "Time to choose and to learn, in millionths of a second, without the environment’s own."),
     (
@@ -47,10 +47,18 @@ const COLUMNS: &[(&str, &str)] = &[
     ("Tuned", "Parameters chosen on trials of their own, which are not among those reported."),
 ];
 
+/// What the theory's figure and table show.
+const THEORY: &str = "The theorems bound the expected regret by the cost of exploration plus that of the optimistic stage after \
+    it. The exploration that they ask for is astronomically long, so that their whole bound says less than k·T, which no play \
+    exceeds, since mean rewards lie between 0 and k; the policies here explore for far fewer rounds. The bound on the optimistic \
+    stage alone, once the activations are known, grows like √t up to logarithms and can be held against what was paid. All is \
+    for the whole sphere of actions, for the gap ν* = 1/(2k), below which no network’s lies, and for neurons as far apart as k \
+    of them can be.";
+
 /// The page.
 pub fn render(digest: &Digest<'_>) -> Result<String, String> {
     let font = Font::load()?;
-    let (mean, spread) = (Figure::mean(digest), Figure::spread(digest));
+    let (mean, spread, bound) = (Figure::mean(digest), Figure::spread(digest), Figure::bound(digest));
     let results = digest.results;
     let title = escape(&results.title);
     let mut page = format!(
@@ -62,8 +70,15 @@ pub fn render(digest: &Digest<'_>) -> Result<String, String> {
         escape(&results.version),
         results.seed,
     );
-    for (i, panel) in digest.panels.iter().enumerate() {
-        page += &section(panel, [&mean, &spread].map(|figure| figure.only(i).scene(&font)));
+    for panel in &digest.panels {
+        let figure = |figure: &Figure, caption| {
+            figure.of_panel(panel.index).map_or_else(String::new, |one| framed(&one.scene(&font), caption))
+        };
+        let regret = figure(&mean, "The mean, as papers show it.")
+            + &figure(&spread, "What the mean hides: the typical trial, and how far trials spread.");
+        let bound =
+            bound.as_ref().map_or_else(String::new, |bound| figure(bound, "The mean beside what theory allows."));
+        page += &section(panel, &regret, &bound);
     }
     page += "<h2>How to read this</h2>\n<dl>\n";
     for (name, meaning) in COLUMNS {
@@ -72,16 +87,15 @@ pub fn render(digest: &Digest<'_>) -> Result<String, String> {
     Ok(page + "</dl>\n</body>\n</html>\n")
 }
 
-fn section(panel: &PanelDigest<'_>, [mean, spread]: [Scene; 2]) -> String {
+/// The section of a panel; `regret` and `bound` are its figures.
+fn section(panel: &PanelDigest<'_>, regret: &str, bound: &str) -> String {
     let mut html = format!("<section>\n<h2>{}</h2>\n", escape(&super::headline(panel)));
     html += &format!("<p class=\"soft\">Environment: {}.</p>\n", escape(&text::parameters(&panel.panel.environment)));
     html += &in_short(panel);
-    html += "<div class=\"figures\">\n";
-    html += &framed(&mean, "The mean, as papers show it.");
-    html += &framed(&spread, "What the mean hides: the typical trial, and how far trials spread.");
-    html += "</div>\n";
+    html += &format!("<div class=\"figures\">\n{regret}</div>\n");
     html += &regrets(panel);
     html += &differences(panel);
+    html += &theory(panel, bound);
     html += &parameters(panel);
     html + "</section>\n"
 }
@@ -117,7 +131,7 @@ fn regrets(panel: &PanelDigest<'_>) -> String {
             number(text::maybe(regret.map(|at| at.median))).best(best(1, policy)),
             number(regret.map_or(NONE.into(), |at| text::range(at.q10, at.q90))),
             number(policy.linear_share.map_or(NONE.into(), text::percent)),
-            number(policy.slope.map_or(NONE.into(), |slope| text::fixed(slope, Some(2)))),
+            number(policy.slope.map_or(NONE.into(), |slope| text::fixed(slope.value, Some(2)))),
             number(text::maybe(policy.microseconds_per_round)),
         ]
     });
@@ -135,6 +149,32 @@ fn differences(panel: &PanelDigest<'_>) -> String {
     });
     let header = ["Policy", "Difference ± 95 %", "0 outside interval", "Paid less in"];
     format!("<h3>Paid beyond {}, trial by trial</h3>\n{}", escape(best.label()), table(&header, rows))
+}
+
+/// What the theorems promise beside what was paid; nothing if none applies.
+fn theory(panel: &PanelDigest<'_>, figure: &str) -> String {
+    if figure.is_empty() {
+        return String::new();
+    }
+    let rounds = panel.panel.rounds as f64;
+    let rows = panel.policies.iter().filter_map(|policy| {
+        let (theorem, regret) = (policy.theorem?, policy.regret()?);
+        let bound = theorem.bound(rounds);
+        Some(vec![
+            words(policy.label()),
+            number(text::number(regret.mean)),
+            number(policy.slope.map_or(NONE.into(), |slope| text::fixed(slope.value, Some(2)))),
+            words(theorem.name()),
+            number(text::number(bound.optimism)),
+            number(text::power_of_ten(bound.total())),
+            number(text::number(theorem.trivial(rounds))),
+        ])
+    });
+    let header = ["Policy", "Mean regret", "Slope", "Theorem", "Optimistic stage", "Whole bound", "k·T"];
+    format!(
+        "<h3>Beside the theory</h3>\n<p>{THEORY}</p>\n<div class=\"figures\">\n{figure}</div>\n{}",
+        table(&header, rows)
+    )
 }
 
 fn parameters(panel: &PanelDigest<'_>) -> String {

@@ -34,8 +34,8 @@ struct Policy<'a> {
     microseconds_per_round: Option<f64>,
     policy: &'a str,
     params: &'a Map<String, Value>,
-    slope: Option<f64>,
     paired: Vec<Against<'a>>,
+    slope: Option<Slope>,
 }
 
 /// Without trials every number is null; with a single trial the interval's two bounds are, as one trial has no spread.
@@ -47,6 +47,14 @@ struct Regret {
     q10: Option<f64>,
     q90: Option<f64>,
     linear_share: Option<f64>,
+}
+
+/// The exponent of the mean curve's growth, and the rounds over which it was fitted.
+#[derive(Serialize)]
+struct Slope {
+    value: f64,
+    from: u64,
+    to: u64,
 }
 
 /// The policy's final regret minus another's, on the trials that both played.
@@ -109,8 +117,8 @@ fn describe<'a>(panel: &PanelDigest<'a>, policy: &PolicyDigest<'a>) -> Policy<'a
         microseconds_per_round: policy.microseconds_per_round,
         policy: &policy.policy.policy,
         params: &policy.policy.params,
-        slope: policy.slope,
         paired: panel.differences(policy).map(|(other, pair)| against(other, pair)).collect(),
+        slope: policy.slope.map(|slope| Slope { value: slope.value, from: slope.from, to: slope.to }),
     }
 }
 

@@ -53,20 +53,22 @@ pub enum ReportError {
 pub struct Output {
     /// Its name.
     pub file: &'static str,
-    /// Makes its contents, or says why it cannot.
-    pub render: fn(&Digest<'_>) -> Result<Vec<u8>, String>,
+    /// Makes its contents, or says why it cannot; none where the results have nothing to show in it.
+    pub render: fn(&Digest<'_>) -> Result<Option<Vec<u8>>, String>,
 }
 
 /// Every file of a report.
 pub const OUTPUTS: &[Output] = &[
-    Output { file: "summary.json", render: |digest| json::render(digest).map(String::into_bytes) },
-    Output { file: "curves.csv", render: csv::curves },
-    Output { file: "trials.csv", render: csv::trials },
-    Output { file: "regret.svg", render: |digest| svg(&Figure::mean(digest)) },
-    Output { file: "regret.png", render: |digest| png(&Figure::mean(digest)) },
-    Output { file: "regret-log.svg", render: |digest| svg(&Figure::spread(digest)) },
-    Output { file: "regret-log.png", render: |digest| png(&Figure::spread(digest)) },
-    Output { file: "report.html", render: |digest| html::render(digest).map(String::into_bytes) },
+    Output { file: "summary.json", render: |digest| json::render(digest).map(String::into_bytes).map(Some) },
+    Output { file: "curves.csv", render: |digest| csv::curves(digest).map(Some) },
+    Output { file: "trials.csv", render: |digest| csv::trials(digest).map(Some) },
+    Output { file: "regret.svg", render: |digest| svg(&Figure::mean(digest)).map(Some) },
+    Output { file: "regret.png", render: |digest| png(&Figure::mean(digest)).map(Some) },
+    Output { file: "regret-log.svg", render: |digest| svg(&Figure::spread(digest)).map(Some) },
+    Output { file: "regret-log.png", render: |digest| png(&Figure::spread(digest)).map(Some) },
+    Output { file: "regret-bound.svg", render: |digest| Figure::bound(digest).as_ref().map(svg).transpose() },
+    Output { file: "regret-bound.png", render: |digest| Figure::bound(digest).as_ref().map(png).transpose() },
+    Output { file: "report.html", render: |digest| html::render(digest).map(String::into_bytes).map(Some) },
 ];
 
 fn svg(figure: &Figure) -> Result<Vec<u8>, String> {
@@ -81,7 +83,7 @@ fn png(figure: &Figure) -> Result<Vec<u8>, String> {
 /// Writes every file of a report into `dir`, which is created if need be, and says which files those are.
 ///
 /// All contents are made before the first file is touched, and each file is replaced as a whole: a reader sees the old or
-/// the new one, never half of it.
+/// the new one, never half of it. A file that an earlier report left and that these results have nothing to show in is removed.
 pub fn write_all(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, ReportError> {
     results.check()?;
     let digest = Digest::new(results);
@@ -92,9 +94,18 @@ pub fn write_all(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, ReportEr
     let files = OUTPUTS.iter().map(render).collect::<Result<Vec<_>, _>>()?;
     fs::create_dir_all(dir).map_err(|cause| ReportError::Write { path: dir.to_owned(), cause })?;
     for (path, contents) in &files {
-        replace(path, contents).map_err(|cause| ReportError::Write { path: path.clone(), cause })?;
+        let done = contents.as_deref().map_or_else(|| remove(path), |contents| replace(path, contents));
+        done.map_err(|cause| ReportError::Write { path: path.clone(), cause })?;
     }
-    Ok(files.into_iter().map(|(path, _)| path).collect())
+    Ok(files.into_iter().filter_map(|(path, contents)| contents.map(|_| path)).collect())
+}
+
+/// Removes the file at `path`, if there is one.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
 }
 
 /// Replaces the file at `path` as a whole: writes a neighbour, then renames it.

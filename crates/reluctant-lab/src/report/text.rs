@@ -83,6 +83,16 @@ fn group(text: &str) -> String {
     grouped
 }
 
+/// The nearest power of ten, for numbers so large that only their size says anything.
+pub(crate) fn power_of_ten(value: f64) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    if value == f64::INFINITY {
+        return format!("over {}", power_of_ten(f64::MAX));
+    }
+    let raised = |digit: char| digit.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize]);
+    format!("10{}", libm::log10(value).round().to_string().chars().map(raised).collect::<String>())
+}
+
 /// Parameters as `name = value, name = value`; a dash if there are none.
 pub(crate) fn parameters(map: &Map<String, Value>) -> String {
     if map.is_empty() {
@@ -116,5 +126,6 @@ mod tests {
         assert_eq!(plus_minus(1080.4, Some(26.44)).replace(THIN, " "), "1 080 ± 26");
         assert_eq!(plus_minus(0.1, Some(26.44)), "0.1 ± 26.4");
         assert_eq!(maybe(None), NONE);
+        assert_eq!([3e44, 4e44, 0.01, f64::INFINITY].map(power_of_ten), ["10⁴⁴", "10⁴⁵", "10⁻²", "over 10³⁰⁸"]);
     }
 }

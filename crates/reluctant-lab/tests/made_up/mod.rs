@@ -5,11 +5,12 @@ use reluctant_lab::results::{Panel, PolicyResults, Results, TrialCurve};
 use serde_json::{Map, Value, json};
 
 /// The cases that reports tend to get wrong.
-pub(crate) const CASES: &[&str] = &["paper", "single", "long", "one", "many", "labels", "empty"];
+pub(crate) const CASES: &[&str] = &["paper", "single", "long", "one", "many", "labels", "empty", "linear", "mixed"];
 
 /// The results of a case; none if there is no such case.
 pub(crate) fn case(name: &str) -> Option<Results> {
     let (small, large) = (world("k3", "d = 2, k = 3", 1_000), world("k10", "d = 2, k = 10", 1_000));
+    let linear = World { kind: "linear-sphere", ..world("linear", "d = 2, linear", 1_000) };
     let panels = match name {
         "paper" => vec![small.play(50, &PAPER, 0.95), large.play(50, &PAPER, 2.2)],
         "single" => vec![small.play(50, &PAPER, 0.95)],
@@ -18,6 +19,8 @@ pub(crate) fn case(name: &str) -> Option<Results> {
         "many" => vec![small.play(30, &MANY, 0.95), large.play(30, &MANY, 2.2)],
         "labels" => vec![small.play(12, &LABELS, 0.95), large.play(12, &LABELS, 2.2)],
         "empty" => vec![small.play(0, &PAPER, 0.95)],
+        "linear" => vec![linear.play(10, &PAPER, 0.5)],
+        "mixed" => vec![linear.play(10, &PAPER, 0.5), small.play(10, &MANY, 0.95)],
         _ => return None,
     };
     let title = "ReLU bandits on the sphere: regret of five methods and of uniform choice".to_owned();
@@ -89,12 +92,13 @@ const LABELS: [Shape; 4] = [
 
 struct World {
     name: &'static str,
+    kind: &'static str,
     title: &'static str,
     rounds: u64,
 }
 
 fn world(name: &'static str, title: &'static str, rounds: u64) -> World {
-    World { name, title, rounds }
+    World { name, kind: "relu-sphere", title, rounds }
 }
 
 impl World {
@@ -113,7 +117,14 @@ impl World {
             let (label, policy) = (shape.label.to_owned(), shape.policy.to_owned());
             PolicyResults { label, policy, params, tuned, trials: curves }
         });
-        let environment = json!({"name": "relu-sphere", "dim": 2, "neurons": 3, "arms": 1000, "noise": 0.1});
+        let environment = match self.kind {
+            "relu-sphere" => {
+                let neurons = if self.name == "k3" { 3 } else { 10 };
+                let dim = if self.name == "long" { 10 } else { 2 };
+                json!({"kind": self.kind, "dim": dim, "neurons": neurons, "signs": "ones", "arms": 1000, "sigma": 0.1})
+            }
+            _ => json!({"kind": self.kind, "dim": 2, "arms": 1000, "sigma": 0.1}),
+        };
         Panel {
             name: self.name.to_owned(),
             title: self.title.to_owned(),

@@ -125,7 +125,8 @@ mod tests {
     #[test]
     fn the_letters_that_names_use_are_there() {
         let font = Font::load().unwrap();
-        for letter in "λσνδγβαθΘ₀₁√≤≥±×∝µ–—…→−\u{2009}\u{202f}".chars() {
+        for letter in "λσνδγβαθΘ₀₁√≤≥±×∝µ·’⁰¹²³⁴⁵⁶⁷⁸⁹⁻–—…→↑−\u{2009}\u{202f}".chars()
+        {
             assert!(font.face.glyph_index(letter).is_some(), "no {letter}");
         }
     }

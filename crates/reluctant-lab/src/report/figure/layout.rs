@@ -11,7 +11,6 @@ use crate::stats::quantile;
 const INK: Colour = [0x22; 3];
 const SOFT: Colour = [0x59; 3];
 const GRID: Colour = [0xe4; 3];
-const GUIDE: Colour = [0x8c; 3];
 
 const TITLE: f64 = 13.0;
 const LABEL: f64 = 11.5;
@@ -21,6 +20,9 @@ const ROW: f64 = 17.0;
 
 /// The room between plots.
 const GUTTER: f64 = 10.0;
+
+/// The room that the name of a guide takes from the next one.
+const NAME: f64 = 12.5;
 
 /// The width of a column of dots.
 const COLUMN: f64 = 11.0;
@@ -70,7 +72,7 @@ impl Figure {
                 })
                 .collect();
             // The plots of a row stay level: the strip above is as high as the fullest one asks.
-            let strip = placed.iter().map(Placed::leaving_rows).max().unwrap_or(0) as f64 * 15.0;
+            let strip = placed.iter().map(Placed::strip_rows).max().unwrap_or(0) as f64 * 15.0;
             for mut plot in placed {
                 plot.frame.y = y + TITLE + 9.0 + strip;
                 plot.draw(y + TITLE, &mut items);
@@ -134,6 +136,10 @@ impl Placed<'_> {
         let middle = self.frame.x + 0.5 * self.frame.width;
         let title = self.font.fit(&self.plot.title, TITLE, self.frame.width + 40.0);
         items.push(words([middle, title_y], Anchor::Middle, title, TITLE, INK));
+        if let Some(above) = &self.plot.above {
+            let above = self.font.fit(above, SMALL, self.frame.width + 40.0);
+            items.push(words([middle, title_y + 17.0], Anchor::Middle, above, SMALL, SOFT));
+        }
         self.axes(items);
         self.curves(items);
         self.dots(items);
@@ -187,10 +193,14 @@ impl Placed<'_> {
         let series = &self.plot.series;
         let opacity = if series.len() <= 6 { 0.13 } else { 0.07 };
         let (mut inside, mut edges) = (Vec::new(), Vec::new());
-        for guide in &self.plot.guides {
-            let points: Vec<Point> = guide.line.iter().map(|&point| self.place(point)).collect();
-            inside.push(Item::Line { points, stroke: Stroke { colour: GUIDE, width: 0.8, dash: &[3.0, 3.0] } });
-        }
+        let guides = |over: bool| {
+            let guides = self.plot.guides.iter().filter(move |guide| guide.over == over);
+            guides.map(|guide| {
+                let points: Vec<Point> = guide.line.iter().map(|&point| self.place(point)).collect();
+                Item::Line { points: simplify(&points, 0.1), stroke: guide.stroke }
+            })
+        };
+        inside.extend(guides(false));
         for series in series {
             let edge = |pick: usize| {
                 let points: Vec<Point> = series.band.iter().map(|at| self.place([at[0], at[pick]])).collect();
@@ -211,11 +221,9 @@ impl Placed<'_> {
         for (series, line) in series.iter().zip(&lines) {
             inside.push(Item::Line { points: simplify(line, 0.1), stroke: series.look.stroke });
         }
+        inside.extend(guides(true));
         items.push(Item::Clip { inside: self.frame, items: inside });
-
-        for guide in &self.plot.guides {
-            self.name_guide(guide, items);
-        }
+        self.name_guides(items);
         // The markers of different curves stand at different rounds, so that none hides another.
         for (i, (series, line)) in series.iter().zip(&lines).enumerate() {
             for mark in 0..MARKS {
@@ -247,16 +255,31 @@ impl Placed<'_> {
         }
     }
 
-    /// Names a guide to the right of the frame, where no curve is.
-    fn name_guide(&self, guide: &Guide, items: &mut Vec<Item>) {
-        let end = guide.line.last().map(|&end| self.place(end));
-        if let Some([x, y]) = end.filter(|&end| self.frame.contains(end)) {
-            items.push(words([x + 4.0, y + 0.36 * SMALL], Anchor::Start, guide.label.clone(), SMALL, SOFT));
+    /// Names the guides to the right of the frame, where no curve is, each as near to its end as the others let it.
+    fn name_guides(&self, items: &mut Vec<Item>) {
+        let mut named: Vec<(f64, &Guide)> = Vec::new();
+        for guide in &self.plot.guides {
+            let Some(end) = guide.line.last().map(|&end| self.place(end)) else { continue };
+            // Lines that share a name and end together need it once.
+            let same = |&(y, other): &(f64, &Guide)| {
+                other.label == guide.label && other.ink == guide.ink && (y - end[1]).abs() < NAME
+            };
+            if self.frame.contains(end) && !named.iter().any(same) {
+                named.push((end[1], guide));
+            }
+        }
+        named.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let wanted: Vec<f64> = named.iter().map(|&(y, _)| y).collect();
+        for (y, (_, guide)) in spread(&wanted, NAME).into_iter().zip(named) {
+            let at = [self.frame.right() + 4.0, y + 0.36 * SMALL];
+            items.push(words(at, Anchor::Start, guide.label.clone(), SMALL, guide.ink));
         }
     }
 
-    fn leaving_rows(&self) -> usize {
-        self.leaving().iter().map(|leaving| leaving.row + 1).max().unwrap_or(0)
+    /// How many rows of words stand between the title and the frame.
+    fn strip_rows(&self) -> usize {
+        let leaving = self.leaving().iter().map(|leaving| leaving.row + 1).max().unwrap_or(0);
+        leaving + usize::from(self.plot.above.is_some())
     }
 
     /// The curves that end above the frame: where they leave it, and which row of the strip names them.
@@ -338,6 +361,24 @@ fn leaving_x(line: &[Point], top: f64) -> Option<f64> {
     Some(if a[1] > b[1] { a[0] + ((a[1] - top) / (a[1] - b[1])).clamp(0.0, 1.0) * (b[0] - a[0]) } else { a[0] })
 }
 
+/// Places at least `gap` apart, in the same order and as near as can be to the `wanted` ones, which increase.
+fn spread(wanted: &[f64], gap: f64) -> Vec<f64> {
+    // Less the gaps before it each place must only not be below the one before: wherever the wish is, both take their mean.
+    let mut groups: Vec<(f64, usize)> = Vec::new();
+    for (i, place) in wanted.iter().enumerate() {
+        groups.push((place - gap * i as f64, 1));
+        while let [.., (before, few), (after, more)] = groups[..]
+            && after < before
+        {
+            let joined = (before * few as f64 + after * more as f64) / (few + more) as f64;
+            groups.truncate(groups.len() - 2);
+            groups.push((joined, few + more));
+        }
+    }
+    let level = groups.into_iter().flat_map(|(place, count)| std::iter::repeat_n(place, count));
+    level.enumerate().map(|(i, place)| place + gap * i as f64).collect()
+}
+
 /// Breaks words into lines that fit `room`.
 fn wrap(font: &Font, text: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -379,6 +420,14 @@ mod tests {
         assert_eq!(height_at(&[], 1.0), None);
         assert_eq!(leaving_x(&line, 5.0), Some(5.0));
         assert_eq!(leaving_x(&line, -1.0), None);
+    }
+
+    #[test]
+    fn names_make_room_for_each_other() {
+        assert!(spread(&[], 10.0).is_empty());
+        assert_eq!(spread(&[0.0, 10.0, 50.0], 10.0), [0.0, 10.0, 50.0]);
+        assert_eq!(spread(&[20.0, 22.0, 50.0], 10.0), [16.0, 26.0, 50.0]);
+        assert_eq!(spread(&[20.0, 20.0, 20.0], 10.0), [10.0, 20.0, 30.0]);
     }
 
     #[test]

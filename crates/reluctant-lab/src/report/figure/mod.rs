@@ -1,16 +1,17 @@
 //! The figures: what is shown. Where it stands on the paper is the business of `layout`.
 //!
-//! A [`Figure`] is data: to overlay a theoretical bound, push a [`Guide`] or a [`Series`] onto its plots; to add a figure,
-//! write another constructor.
+//! A [`Figure`] is data: to overlay a line, push a [`Guide`] or a [`Series`] onto its plots; to add a figure, write another
+//! constructor.
 
 mod axis;
+mod bound;
 mod layout;
 mod look;
 
 pub use axis::{Axis, Scale, Tick};
 pub use look::Look;
 
-use super::draw::Point;
+use super::draw::{Colour, Point, Stroke};
 use super::{Digest, PanelDigest, PolicyDigest, text};
 use crate::results::TrialCurve;
 use crate::stats::{self, Sample};
@@ -29,15 +30,19 @@ pub struct Figure {
 /// One pair of axes with what is drawn on them.
 #[derive(Debug, Clone)]
 pub struct Plot {
+    /// The number of the panel that it shows.
+    pub panel: usize,
     /// What stands above.
     pub title: String,
+    /// What else stands there, between the title and the frame.
+    pub above: Option<String>,
     /// The rounds.
     pub x: Axis,
     /// The regret.
     pub y: Axis,
     /// The policies' curves. One that ends above the y axis is cut off, and an arrow says where it ends.
     pub series: Vec<Series>,
-    /// Grey lines to compare the curves with.
+    /// Lines to compare the curves with.
     pub guides: Vec<Guide>,
 }
 
@@ -63,13 +68,27 @@ pub struct Series {
     pub finals: Vec<f64>,
 }
 
-/// A grey line behind the curves.
+/// A line to compare the curves with.
 #[derive(Debug, Clone)]
 pub struct Guide {
     /// What stands at its end.
     pub label: String,
+    /// The label's colour.
+    pub ink: Colour,
     /// Rounds and regrets.
     pub line: Vec<Point>,
+    /// How the line looks.
+    pub stroke: Stroke,
+    /// Whether it is drawn over the curves, not behind them.
+    pub over: bool,
+}
+
+impl Guide {
+    /// A thin grey line behind the curves.
+    pub fn grey(label: &str, line: &[Point], dash: &'static [f64]) -> Self {
+        let stroke = Stroke { colour: [0x8c; 3], width: 0.8, dash };
+        Guide { label: label.to_owned(), ink: [0x59; 3], line: line.to_vec(), stroke, over: false }
+    }
 }
 
 impl Figure {
@@ -77,21 +96,20 @@ impl Figure {
     pub fn mean(digest: &Digest<'_>) -> Self {
         let plots = plots(digest, |panel, looks| {
             let series = series(panel, looks, true, |at| at.mean, |at| at.ci95());
-            Plot {
+            Some(Plot {
+                panel: panel.index,
                 title: panel.title.clone(),
+                above: None,
                 x: Axis::linear(panel.panel.rounds as f64),
                 y: Axis::linear(1.04 * ceiling(&series)),
                 series,
                 guides: Vec::new(),
-            }
+            })
         });
-        let mut note = match trials(digest) {
-            [_, 0] => "No trial has finished yet.".to_owned(),
-            [_, 1] => "Lines: the regret of the only trial.".to_owned(),
-            [fewest, most] => {
-                format!("Lines: mean over {} trials. Bands: 95 % interval of the mean.", span(fewest, most))
-            }
-        };
+        let mut note = lines_are(digest, "mean");
+        if trials(digest)[1] > 1 {
+            note += " Bands: 95 % interval of the mean.";
+        }
         if plots.iter().any(|plot| plot.series.iter().any(|series| plot.loses(series))) {
             note += " Arrows: where a curve that leaves the plot ends.";
         }
@@ -106,22 +124,20 @@ impl Figure {
             for (series, policy) in series.iter_mut().zip(&panel.policies) {
                 series.finals = finals(policy);
             }
-            let rounds = panel.panel.rounds as f64;
-            let x = Axis::log(panel.panel.checkpoints.first().map_or(1.0, |&first| first as f64), rounds);
+            let x = log_rounds(panel);
             let y = log_range(&series, x);
-            Plot { title: panel.title.clone(), x, y, guides: growth(x, y), series }
+            let title = panel.title.clone();
+            Some(Plot { panel: panel.index, title, above: None, x, y, guides: growth(x, y), series })
         });
-        let note = match trials(digest) {
-            [_, 0] => "No trial has finished yet.".to_owned(),
-            [_, 1] => format!("Lines: the regret of the only trial. {GROWTH}"),
-            [fewest, most] => {
-                let trials = span(fewest, most);
-                format!(
-                    "Lines: median over {trials} trials. Bands: from the 10 % to the 90 % quantile. Dots: the final regret \
-                     of each trial, a bar at their median. {GROWTH}"
-                )
+        let mut note = lines_are(digest, "median");
+        match trials(digest)[1] {
+            0 => {}
+            1 => note += GROWTH,
+            _ => {
+                note += " Bands: from the 10 % to the 90 % quantile. Dots: the final regret of each trial, a bar at their median.";
+                note += GROWTH;
             }
-        };
+        }
         let title = &digest.results.title;
         Figure {
             description: format!("{title}: median cumulative regret against rounds, logarithmic axes"),
@@ -130,15 +146,16 @@ impl Figure {
         }
     }
 
-    /// The same figure with plot number `index` alone.
-    pub fn only(&self, index: usize) -> Self {
-        let plots: Vec<Plot> = self.plots.get(index).cloned().into_iter().collect();
-        let title = plots.first().map_or("", |plot| &plot.title);
-        Figure { description: format!("{}, {title}", self.description), plots, note: self.note.clone() }
+    /// The same figure with the plot of one panel alone; none if it has no plot of that panel.
+    pub fn of_panel(&self, panel: usize) -> Option<Self> {
+        let plot = self.plots.iter().find(|plot| plot.panel == panel)?;
+        let description = format!("{}, {}", self.description, plot.title);
+        Some(Figure { description, plots: vec![plot.clone()], note: self.note.clone() })
     }
 }
 
-fn plots(digest: &Digest<'_>, plot: impl Fn(&PanelDigest<'_>, &[&str]) -> Plot) -> Vec<Plot> {
+/// A plot for each panel that `plot` makes one of.
+fn plots(digest: &Digest<'_>, plot: impl Fn(&PanelDigest<'_>, &[&str]) -> Option<Plot>) -> Vec<Plot> {
     // A policy looks the same in every panel: its look goes by the place of its label among all labels.
     let mut labels: Vec<&str> = Vec::new();
     for policy in digest.panels.iter().flat_map(|panel| &panel.policies) {
@@ -146,7 +163,7 @@ fn plots(digest: &Digest<'_>, plot: impl Fn(&PanelDigest<'_>, &[&str]) -> Plot) 
             labels.push(policy.label());
         }
     }
-    digest.panels.iter().map(|panel| plot(panel, &labels)).collect()
+    digest.panels.iter().filter_map(|panel| plot(panel, &labels)).collect()
 }
 
 fn series(
@@ -202,6 +219,12 @@ fn ceiling(series: &[Series]) -> f64 {
     band.min(2.0 * highest)
 }
 
+/// The logarithmic x axis, from the first checkpoint on.
+fn log_rounds(panel: &PanelDigest<'_>) -> Axis {
+    let first = panel.panel.checkpoints.first().map_or(1.0, |&first| first as f64);
+    Axis::log(first, panel.panel.rounds as f64)
+}
+
 /// The logarithmic y axis: all lines, bands and dots that are positive, but no more decades than the x axis has, or four.
 fn log_range(series: &[Series], x: Axis) -> Axis {
     let line = series.iter().flat_map(|series| &series.line).map(|at| at[1]);
@@ -214,14 +237,14 @@ fn log_range(series: &[Series], x: Axis) -> Axis {
     Axis::log(if low.is_finite() { low.max(least) } else { 0.0 }, high)
 }
 
-const GROWTH: &str = "Dashed grey: growth like t and like √t.";
+const GROWTH: &str = " Dashed grey: growth like t and like √t.";
 
 /// Lines that grow like t and like √t, to judge slopes by: from a common start, the steeper one up to the top right corner.
 fn growth(x: Axis, y: Axis) -> Vec<Guide> {
     let guide = |label: &str, exponent: f64| {
         let start = y.at(0.92) * x.low / x.high;
         let line = [0.0, 1.0].map(|share| x.at(share)).map(|t| [t, start * (t / x.low).powf(exponent)]);
-        Guide { label: label.to_owned(), line: line.to_vec() }
+        Guide::grey(label, &line, &[3.0, 3.0])
     };
     vec![guide("t", 1.0), guide("√t", 0.5)]
 }
@@ -231,6 +254,15 @@ fn trials(digest: &Digest<'_>) -> [usize; 2] {
     let counts = || digest.panels.iter().map(PanelDigest::trials);
     let fewest = counts().map(|[fewest, _]| fewest).min().unwrap_or(0);
     [fewest, counts().map(|[_, most]| most).max().unwrap_or(0)]
+}
+
+/// A sentence that says what the lines are: `middle` is "mean" or "median".
+fn lines_are(digest: &Digest<'_>, middle: &str) -> String {
+    match trials(digest) {
+        [_, 0] => "No trial has finished yet.".to_owned(),
+        [_, 1] => "Lines: the regret of the only trial.".to_owned(),
+        [fewest, most] => format!("Lines: {middle} over {} trials.", span(fewest, most)),
+    }
 }
 
 fn span(fewest: usize, most: usize) -> String {
