@@ -208,11 +208,7 @@ fn every_mistake_in_a_file_is_named_with_its_line() {
         ),
         ("lambda = [0.01, 1]", "lambda = []", &["bad.toml:23: the list of lambda is empty"]),
         ("lambda = [0.01, 1]", "lambda = nan", &["bad.toml:23: lambda = NaN is out of range"]),
-        (
-            "lambda = [0.01, 1]",
-            "lambda = \"big\"",
-            &["bad.toml:23: lambda must be a number greater than 0"],
-        ),
+        ("lambda = [0.01, 1]", "lambda = \"big\"", &["bad.toml:23: lambda must be a number greater than 0"]),
         ("lambda = [0.01, 1]", "lambda = {a = 1}", &["bad.toml:23: lambda must be a number, a word or true/false"]),
         ("neurons = 2", "neurons = 0", &["bad.toml:12: neurons = 0 is out of range: a whole number from 1 to 64"]),
         ("neurons = 2", "neurons = [2, 3]", &["bad.toml:12: neurons of an environment must be one value"]),
