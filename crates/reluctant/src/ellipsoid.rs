@@ -16,7 +16,7 @@
 //! the sixth digit of the widths. What remains is the rounding of A⁻¹ as it is stored: a width keeps all but the digits of A's
 //! condition number.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, symmetric_times};
@@ -51,7 +51,8 @@ impl Confidence {
 
 /// Ridge regression with a Gaussian prior, updated one observation at a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+// serde writes the field-by-field code as functions of this type; the traits below add the check.
+#[serde(remote = "Self")]
 pub struct Ellipsoid {
     dim: usize,
     /// A on and above the diagonal; what is below is never read.
@@ -236,66 +237,35 @@ impl Ellipsoid {
     }
 }
 
-/// What was saved, before its shape is checked.
-#[derive(Deserialize)]
-struct Unchecked {
-    dim: usize,
-    precision: Vec<f64>,
-    precision_lost: Vec<f64>,
-    covariance: Vec<f64>,
-    moment: Vec<f64>,
-    moment_lost: Vec<f64>,
-    weights: Vec<f64>,
-    log_det_prior: f64,
-    log_det_ratio: f64,
-    updates: u64,
-    since_refresh: u32,
-}
-
-impl TryFrom<Unchecked> for Ellipsoid {
-    type Error = Error;
-
-    fn try_from(saved: Unchecked) -> Result<Self> {
-        let Unchecked {
-            dim,
-            precision,
-            precision_lost,
-            covariance,
-            moment,
-            moment_lost,
-            weights,
-            log_det_prior,
-            log_det_ratio,
-            updates,
-            since_refresh,
-        } = saved;
-        let square = dim.checked_mul(dim);
-        let fits = [&precision, &precision_lost, &covariance].iter().all(|m| Some(m.len()) == square)
-            && [&moment, &moment_lost, &weights].iter().all(|v| v.len() == dim);
+impl Ellipsoid {
+    /// An error unless the parts fit together and are those of a regression.
+    fn checked(self) -> Result<Self> {
+        let Ellipsoid { dim, precision, precision_lost, covariance, moment, moment_lost, weights, .. } = &self;
+        let square = dim.checked_mul(*dim);
+        let fits = [precision, precision_lost, covariance].iter().all(|m| Some(m.len()) == square)
+            && [moment, moment_lost, weights].iter().all(|v| v.len() == *dim);
         if !fits {
             return Err(Error::Snapshot { reason: format!("its ellipsoid does not have dimension {dim}") });
         }
-        let diagonal_is_positive = |m: &[f64]| (0..dim).all(|i| m[i * dim + i] > 0.0);
-        let usable = [&covariance, &precision, &moment, &weights].iter().all(|v| v.iter().all(|x| x.is_finite()))
-            && diagonal_is_positive(&precision)
-            && diagonal_is_positive(&covariance)
-            && log_det_ratio.is_finite();
-        if !usable {
+        let finite = [precision, precision_lost, covariance, moment, moment_lost, weights]
+            .iter()
+            .all(|v| v.iter().all(|x| x.is_finite()));
+        let positive = [precision, covariance].iter().all(|m| (0..*dim).all(|i| m[i * dim + i] > 0.0));
+        if !(finite && positive && self.log_det_ratio.is_finite() && self.since_refresh <= REFRESH) {
             return Err(Error::Snapshot { reason: "its ellipsoid is not one".to_owned() });
         }
-        let since_refresh = since_refresh.min(REFRESH);
-        Ok(Ellipsoid {
-            dim,
-            precision,
-            precision_lost,
-            covariance,
-            moment,
-            moment_lost,
-            weights,
-            log_det_prior,
-            log_det_ratio,
-            updates,
-            since_refresh,
-        })
+        Ok(self)
+    }
+}
+
+impl Serialize for Ellipsoid {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Ellipsoid {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Self::deserialize(deserializer)?.checked().map_err(serde::de::Error::custom)
     }
 }

@@ -28,6 +28,7 @@
 mod adam;
 mod levenberg_marquardt;
 mod matching;
+mod problem;
 mod signs;
 mod twins;
 
@@ -42,7 +43,8 @@ use crate::linalg::{dot, norm, normalise, symmetric_times};
 use crate::policy::MAX_FEATURES;
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, Stream, sign, unit_vector};
-use levenberg_marquardt::{Freedom, Problem, Solver, Stage};
+use levenberg_marquardt::{Freedom, Solver, Stage};
+use problem::Problem;
 
 /// Actions with their rewards, borrowed, checked once: at least one, as many rewards as actions, all finite.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@
 //! together. Moved apart by ±δ along any tangent, a pair at m changes the network by −δ²·max(0, m·x) except in the thin wedge
 //! between the two, so the residuals r tell whether and how far they should part: δ² = Σ r·max(0, m·x) / Σ max(0, m·x)².
 
-use super::levenberg_marquardt::Point;
+use super::problem::Point;
 use crate::linalg::{dot, normalise};
 
 /// Neurons nearer than this are suspected of having met.
