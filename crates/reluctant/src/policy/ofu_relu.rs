@@ -30,6 +30,9 @@ use crate::params::{Initial, Kind, Param, Params};
 use crate::relu::MAX_NEURONS;
 use crate::rng::Key;
 
+/// The most starts of a fit.
+const MAX_RESTARTS: usize = 10_000;
+
 pub(super) const NEURONS: Param = Param::new(
     "neurons",
     Initial::Required,
@@ -46,7 +49,7 @@ pub(super) const SIGNS: Param = Param::new(
 pub(super) const RESTARTS: Param = Param::new(
     "restarts",
     Initial::Count(16),
-    Kind::Count { min: 1, max: 100_000 },
+    Kind::Count { min: 1, max: MAX_RESTARTS as u64 },
     "at most so many starts of the fit; it stops early once enough agree",
 );
 
@@ -199,6 +202,9 @@ impl OfuRelu {
     }
 
     fn is_consistent(&self) -> bool {
+        if !self.config.fitting.is_valid(self.dim) {
+            return false;
+        }
         match &self.phase {
             Phase::Exploring { xs, ys } => xs.len() == ys.len() * self.dim,
             Phase::Linear { regime, .. } => regime.is_consistent() && regime.network().dim() == self.dim,
@@ -324,6 +330,16 @@ impl Fitting {
             Method::LevenbergMarquardt(FitOptions { model, restarts, ..FitOptions::default() })
         };
         Ok(Fitting { neurons: params.size("neurons")?, method })
+    }
+
+    /// Whether the numbers are within the tables' ranges, for a policy read from a file.
+    pub(super) fn is_valid(&self, dim: usize) -> bool {
+        let ends = match &self.method {
+            Method::LevenbergMarquardt(options) => options.restarts <= MAX_RESTARTS && options.iterations <= 10_000,
+            Method::Adam => true,
+        };
+        let sized = (1..=MAX_NEURONS).contains(&self.neurons);
+        ends && sized && check_features((self.neurons + 1) * dim, "").is_ok()
     }
 
     pub(super) fn run(&self, samples: Samples<'_>, key: Key) -> Result<Fit> {

@@ -150,8 +150,11 @@ struct Batch {
 
 impl Config {
     /// Whether the batches end and the numbers are within the table's ranges, for a policy read from a file.
-    fn is_valid(&self) -> bool {
+    fn is_valid(&self, dim: usize) -> bool {
         let Config { nu0, first_batch, a, b, .. } = *self;
+        if !self.fitting.is_valid(dim) {
+            return false;
+        }
         a >= 1.01
             && b > 1.0
             && first_batch >= 2.0
@@ -228,7 +231,7 @@ impl OfuReluPlus {
     }
 
     fn is_consistent(&self) -> bool {
-        self.config.is_valid()
+        self.config.is_valid(self.dim)
             && self.batch.index >= 1
             && self.batch == self.config.batch(self.dim, self.batch.index)
             && self.xs.len() == self.ys.len() * self.dim

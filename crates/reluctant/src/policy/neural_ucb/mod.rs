@@ -35,8 +35,9 @@ use crate::kernels::DiagonalScores;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::{Key, Purpose};
 
-/// The most hidden units.
+/// The most hidden units, and the most training steps a round.
 const MAX_WIDTH: u64 = 10_000;
+const MAX_STEPS: u64 = 1_000_000;
 
 /// Hidden units of preset F.
 const F_WIDTH: usize = 20;
@@ -83,7 +84,7 @@ pub(super) const ENTRY: Entry = Entry {
         Param::new(
             "steps",
             Initial::Auto("1,000 (authors), 20 (zhou)"),
-            Kind::Count { min: 1, max: 1_000_000 },
+            Kind::Count { min: 1, max: MAX_STEPS },
             "at most so many training steps a round: single samples (authors), full gradients (zhou)",
         ),
         Param::new("rate", Initial::Auto("0.01 (authors), 1/(mλ + 2mn) (zhou)"), Kind::POSITIVE, "learning rate"),
@@ -193,7 +194,8 @@ impl NeuralUcb {
 
     fn is_consistent(&self) -> bool {
         let shape = self.network.shape();
-        if shape.dim != self.dim || !(1..=MAX_WIDTH).contains(&(shape.width as u64)) {
+        let sized = shape.dim == self.dim && (1..=MAX_WIDTH).contains(&(shape.width as u64));
+        if !sized || !(1..=MAX_STEPS).contains(&(self.config.steps as u64)) {
             return false;
         }
         let size = self.network.size();

@@ -1,0 +1,74 @@
+//! A saved policy is a file, and files get damaged: what is restored either says so or plays on without a panic.
+#![allow(clippy::unwrap_used, reason = "a test says best what it expects by failing where it is not met")]
+
+use reluctant::policy::{REGISTRY, Sample};
+use reluctant::{Arms, Key, Scratch, Snapshot, env, policy};
+use serde_json::{Value, json};
+
+/// A policy with a little history, saved during exploration and after it.
+fn saved(name: &str, sample: &Sample, rounds: u64) -> Snapshot {
+    let key = Key::new(1);
+    let world = env::build(sample.world, &reluctant::Settings::new().with("arms", 10u64), key).unwrap();
+    let mut policy = policy::build(name, 2, &sample.settings(), key).unwrap();
+    reluctant::play(world.as_ref(), policy.as_mut(), key, rounds, |_| {}).unwrap();
+    policy.snapshot().unwrap()
+}
+
+/// Every place of a value, as JSON pointers; of a list only the first, the middle and the last.
+fn places(value: &Value, at: String, out: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => map.iter().for_each(|(key, inner)| places(inner, format!("{at}/{key}"), out)),
+        Value::Array(list) => {
+            out.push(at.clone());
+            for i in [0, list.len() / 2, list.len().saturating_sub(1)] {
+                if let Some(inner) = list.get(i) {
+                    places(inner, format!("{at}/{i}"), out);
+                }
+            }
+        }
+        _ => out.push(at),
+    }
+}
+
+/// Ways to damage a value.
+fn damages(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Array(list) => vec![json!([]), json!(list[..list.len() / 2]), json!(null), json!([1e300])],
+        Value::Number(_) => {
+            [json!(0), json!(-1), json!(1), json!(u64::MAX), json!(u32::MAX), json!(1e308), json!(-0.5)].into()
+        }
+        Value::Bool(b) => vec![json!(!b)],
+        _ => vec![json!(null), json!("nonsense"), json!(7)],
+    }
+}
+
+#[test]
+fn damaged_snapshots_are_refused_or_play_on() {
+    let arms: Vec<f64> = (0..5).flat_map(|i| [f64::from(i) * 0.3 - 0.6, 0.5]).collect();
+    let (mut refused, mut played) = (0, 0);
+    for entry in REGISTRY {
+        for (sample, rounds) in entry.samples.iter().flat_map(|sample| [(sample, 5), (sample, 30)]) {
+            let good = saved(entry.name, sample, rounds);
+            let mut found = Vec::new();
+            places(&good.state, String::new(), &mut found);
+            for place in found {
+                for damage in damages(good.state.pointer(&place).unwrap()) {
+                    let mut bad = good.clone();
+                    *bad.state.pointer_mut(&place).unwrap() = damage;
+                    let Ok(mut policy) = bad.restore() else {
+                        refused += 1;
+                        continue;
+                    };
+                    played += 1;
+                    let mut scratch = Scratch::default();
+                    // Errors are fine; panics and endless loops are not. A training step cut to size keeps the test quick.
+                    if let Ok(arms) = Arms::finite(policy.dim(), &arms[..policy.dim().min(10)]) {
+                        let _ = policy.select(arms, Key::new(2), &mut scratch);
+                    }
+                    let _ = policy.update(&vec![0.1; policy.dim()], 0.5);
+                }
+            }
+        }
+    }
+    assert!(refused > 100 && played > 100, "{refused} refused, {played} played on");
+}
