@@ -220,6 +220,11 @@ fn every_mistake_in_a_file_is_named_with_its_line() {
         ("label = \"linear\"", "label = \"a\"", &["two of the environment tables have the label 'a'"]),
         ("kind = \"uniform\"", "label = \"x\"", &["kind of this policy is missing"]),
         ("[tuning]\ntrials = 2", "tuning = 3", &["tuning must be a table"]),
+        (
+            "arms = 25\n\n[[policy]]\nkind = \"oful\"\nlambda = [0.01, 1]",
+            "actions = \"sphere\"\n\n[[policy]]\nkind = \"neural-ucb\"",
+            &["in linear, neural-ucb needs a finite set of arms; it cannot choose from the whole sphere"],
+        ),
     ];
     for (from, to, says) in cases {
         let spec = SPEC.replacen(from, to, 1);

@@ -28,7 +28,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use reluctant::params::Params;
-use reluctant::{Error, Key, Settings, Value, env, policy};
+use reluctant::{Arms, Error, Key, Settings, Value, env, policy};
 use serde::{Deserialize, Serialize};
 use toml::de::{DeTable, DeValue};
 
@@ -305,8 +305,18 @@ impl<'a> Reader<'a> {
     fn check_meetings(&self, root: &Table<'_>, experiment: &Experiment) -> Result<()> {
         let places = self.tables(root, "policy")?;
         for world in &experiment.worlds {
-            let (dim, _) = facts(&world.kind, &world.settings).map_err(|cause| self.wrong(None, cause))?;
+            let built =
+                env::build(&world.kind, &world.settings, Key::new(0)).map_err(|cause| self.wrong(None, cause))?;
+            let dim = built.dim();
+            let sphere = matches!(built.arms(1, &mut Vec::new()), Arms::Sphere { .. });
             for (contender, (at, table)) in experiment.contenders.iter().zip(&places) {
+                let entry = policy::find(&contender.kind).map_err(|cause| self.misfit(table, *at, cause))?;
+                if sphere && !entry.sphere {
+                    let cause = Error::NeedsFiniteArms { policy: entry.name };
+                    return Err(
+                        self.wrong(self.place(table, "kind").or(Some(*at)), format!("in {}, {cause}", world.label))
+                    );
+                }
                 for candidate in contender.candidates() {
                     experiment
                         .trial(world, contender, &candidate, Stage::Reported, 0)
