@@ -29,6 +29,7 @@ fn rubbish() -> Scratch {
     let mut rubbish = Scratch {
         scores: vec![Score { mean: f64::NAN, width: -1.0 }; 7],
         numbers: vec![f64::NAN; 11],
+        lanes: vec![[f64::NAN; 16]; 3],
         words: vec![u64::MAX; 5],
         ..Scratch::default()
     };

@@ -5,6 +5,8 @@
 //! read the registry, so a new policy is one file and one line here.
 
 mod features;
+mod gp_ts;
+mod gp_ucb;
 mod lin_ts;
 mod neural_ucb;
 mod ofu_relu;
@@ -21,11 +23,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::arms::{Arms, Choice, Rows, Score, argmax};
 use crate::error::{Error, Result};
+use crate::kernels::LANES;
 use crate::params::{Param, Params, Settings, Value};
 use crate::patterns::PatternTable;
 use crate::relu::ReluNet;
 use crate::rng::{Key, Purpose, index};
 
+pub use gp_ts::GpTs;
+pub use gp_ucb::GpUcb;
 pub use lin_ts::LinTs;
 pub use neural_ucb::NeuralUcb;
 pub use ofu_relu::OfuRelu;
@@ -43,6 +48,8 @@ pub const REGISTRY: &[Entry] = &[
     oracle::ENTRY,
     oful::ENTRY,
     lin_ts::ENTRY,
+    gp_ucb::ENTRY,
+    gp_ts::ENTRY,
     ofu_relu::ENTRY,
     ofu_relu_plus::ENTRY,
     neural_ucb::ENTRY,
@@ -98,6 +105,8 @@ pub struct Scratch {
     pub scores: Vec<Score>,
     /// Numbers.
     pub numbers: Vec<f64>,
+    /// Numbers of several arms side by side.
+    pub lanes: Vec<[f64; LANES]>,
     /// Activation patterns.
     pub words: Vec<u64>,
     /// Which patterns were met, and in which order.
