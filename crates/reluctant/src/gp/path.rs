@@ -8,6 +8,7 @@
 use super::sparse::SparseGp;
 use crate::arms::Rows;
 use crate::kernels::{Blocks, LANES, Lane, block_dot};
+#[cfg(test)]
 use crate::linalg::dot;
 use crate::rng::{Stream, normal, uniform};
 
@@ -35,18 +36,32 @@ impl<'a> Path<'a> {
         let amplitude = (2.0 * gp.kernel().variance / COSINES as f64).sqrt();
         let amplitudes: Vec<f64> = (0..count).map(|_| amplitude * normal(stream)).collect();
         let mut path = Path { gp, frequencies, phases, amplitudes, weights: Vec::new() };
-        let prior = gp.points().map(|z| path.prior(z)).collect();
+        let prior = path.prior_at_points();
         path.weights = gp.path_weights(z, prior, scale);
         path.amplitudes.iter_mut().for_each(|a| *a *= scale);
         path
     }
 
-    /// g(x).
-    fn prior(&self, x: &[f64]) -> f64 {
-        let block: Vec<Lane> = x.iter().map(|&x| [x; LANES]).collect();
-        self.prior_block(&block)[0]
+    /// g(Z).
+    fn prior_at_points(&self) -> Vec<f64> {
+        struct Pass<'k>(&'k Path<'k>);
+        impl pulp::NullaryFnOnce for Pass<'_> {
+            type Output = Vec<f64>;
+            #[inline(always)]
+            fn call(self) -> Vec<f64> {
+                let gp = self.0.gp;
+                let mut out = Vec::with_capacity(gp.len());
+                let mut blocks = Blocks::new(gp.points());
+                while let Some((count, block)) = blocks.next() {
+                    out.extend_from_slice(&self.0.prior_block(block)[..count]);
+                }
+                out
+            }
+        }
+        if self.gp.len() == 0 { Vec::new() } else { pulp::Arch::new().dispatch(Pass(self)) }
     }
 
+    /// g at every arm of a block.
     #[inline(always)]
     fn prior_block(&self, block: &[Lane]) -> Lane {
         let mut sum = [0.0; LANES];
@@ -85,8 +100,9 @@ impl<'a> Path<'a> {
     }
 
     /// The plain version of [`Path::values`] for one row.
+    #[cfg(test)]
     pub(crate) fn value_reference(&self, x: &[f64]) -> f64 {
-        let k: Vec<f64> = self.gp.points().map(|z| self.gp.kernel().at(x, z)).collect();
+        let k: Vec<f64> = self.gp.points().iter().map(|z| self.gp.kernel().at(x, z)).collect();
         let waves = self.frequencies.chunks_exact(self.gp.dim()).zip(&self.phases);
         let prior: f64 = waves.zip(&self.amplitudes).map(|((w, phase), a)| a * libm::cos(dot(w, x) + phase)).sum();
         dot(&k, &self.weights) + prior

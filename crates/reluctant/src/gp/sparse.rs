@@ -91,9 +91,9 @@ impl SparseGp {
         self.len() >= self.budget
     }
 
-    /// Z, one point after the other.
-    pub(super) fn points(&self) -> std::slice::ChunksExact<'_, f64> {
-        self.points.chunks_exact(self.dim)
+    /// Z; as rows it must not be asked about while it is empty.
+    pub(super) fn points(&self) -> Rows<'_> {
+        Rows::trusted(self.dim, &self.points)
     }
 
     /// Whether the parts fit together and are those of a process.
@@ -113,7 +113,7 @@ impl SparseGp {
 
     /// Absorbs an observation. Finite numbers of the right dimension are the caller's promise.
     pub(crate) fn update(&mut self, x: &[f64], y: f64) {
-        let mut kappa: Vec<f64> = self.points().map(|z| self.kernel.at(x, z)).collect();
+        let mut kappa: Vec<f64> = self.points.chunks_exact(self.dim).map(|z| self.kernel.at(x, z)).collect();
         let mut phi = kappa.clone();
         solve(&self.prior, &mut phi);
         let mut novelty = (self.kernel.variance - dot(&phi, &phi)).max(0.0);
@@ -234,7 +234,7 @@ impl SparseGp {
 
     /// The plain version of [`SparseGp::scores`] for one row.
     pub(crate) fn score_reference(&self, x: &[f64], beta: f64) -> Score {
-        let k: Vec<f64> = self.points().map(|z| self.kernel.at(x, z)).collect();
+        let k: Vec<f64> = self.points.chunks_exact(self.dim).map(|z| self.kernel.at(x, z)).collect();
         let entry = |i: usize, j: usize| self.shrink[start(i.max(j)) + i.min(j)];
         let explained: f64 = (0..k.len()).map(|i| (0..k.len()).map(|j| k[i] * entry(i, j) * k[j]).sum::<f64>()).sum();
         Score { mean: dot(&k, &self.alpha), width: beta * (self.base() - explained).max(0.0).sqrt() }
