@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kernel::Kernel;
 use super::triangle::{add_square, row, solve, solve_transposed, start};
-use crate::arms::{Rows, Score};
+use crate::arms::{Rows, Score, in_limit};
 use crate::kernels::{Blocks, LANES, Lane};
 use crate::linalg::{axpy, dot};
 
@@ -108,6 +108,7 @@ impl SparseGp {
             && self.budget == budget
             && [self.kernel.length, self.kernel.variance, self.noise].into_iter().all(positive)
             && [&self.prior, &self.posterior].iter().all(|t| (0..m).all(|i| positive(row(t, i)[i])))
+            && self.points.iter().all(|&x| in_limit(x))
             && self.since_refresh < REFRESH
     }
 
