@@ -11,21 +11,23 @@
 //! (Abbasi-Yadkori, Pál and Szepesvári 2011, Theorem 2). So φ·ŵ ± β·√(φᵀA⁻¹φ) is an interval for the mean reward.
 //!
 //! A⁻¹ is kept by the Sherman–Morrison formula, for a round then costs O(D²), and computed anew from A every few hundred
-//! updates, so that rounding cannot build up. A and b themselves are compensated sums: a policy that has settled adds the same
-//! φφᵀ a million times, where every rounding error points the same way and, divided by the small eigenvalues of A, would show in
-//! the sixth digit of the widths. What remains is the rounding of A⁻¹ as it is stored: a width keeps all but the digits of A's
-//! condition number.
+//! updates, so that rounding cannot build up. A and b themselves are sums to twice the precision: a policy that has settled adds the
+//! same φφᵀ a million times, where every rounding error points the same way and, divided by the small eigenvalues of A, would show in
+//! the sixth digit of the widths. For the same reason A⁻¹, ŵ and narrow widths are refined against A where it is ill-conditioned.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
-use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, symmetric_times};
+use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, residual_compensated, symmetric_times};
 
 /// Recompute the inverse from A after this many updates. Sooner would gain little: what is left is the rounding of A⁻¹ itself.
 const REFRESH: u32 = 512;
 
 /// Above this ‖φ‖²·tr A⁻¹, the Sherman–Morrison formula would cancel more than eight digits: the inverse is computed anew instead.
 const FAR: f64 = 1e8;
+
+/// Above this tr A·tr A⁻¹, a bound on the condition number, what is computed from A is refined.
+const ILL_CONDITIONED: f64 = 1e6;
 
 /// What the radius of the confidence set depends on besides the data.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -155,8 +157,36 @@ impl Ellipsoid {
                 sum += x * dot(row, phi);
             }
         }
+        // The terms are of the size of the trace; a sum that is far smaller has lost digits.
+        if sum * ILL_CONDITIONED < self.trace() * dot(phi, phi) {
+            sum = self.narrow_squared_width(phi);
+        }
         // Positive in exact arithmetic.
         sum.max(0.0)
+    }
+
+    /// φᵀA⁻¹φ in a direction that A knows well, where the entries of A⁻¹ nearly cancel: A⁻¹φ is refined first.
+    fn narrow_squared_width(&self, phi: &[f64]) -> f64 {
+        let mut solved = vec![0.0; self.dim];
+        symmetric_times(&self.covariance, phi, &mut solved);
+        self.refine(&self.covariance, &mut solved, phi, None);
+        dot(phi, &solved)
+    }
+
+    /// One step of iterative refinement of x ≈ A⁻¹(b + lost), with `inverse` ≈ A⁻¹ and residuals to twice the precision.
+    fn refine(&self, inverse: &[f64], x: &mut [f64], b: &[f64], lost: Option<&[f64]>) {
+        let n = self.dim;
+        let whole =
+            |matrix: &[f64], i: usize| -> Vec<f64> { (0..n).map(|j| matrix[i.min(j) * n + i.max(j)]).collect() };
+        let residual: Vec<f64> = (0..n)
+            .map(|i| {
+                let (row, cut) = (whole(&self.precision, i), whole(&self.precision_lost, i));
+                residual_compensated(b[i], &row, &cut, x) + lost.map_or(0.0, |lost| lost[i])
+            })
+            .collect();
+        for (row, r) in inverse.chunks_exact(n).zip(&residual) {
+            axpy(*r, row, x);
+        }
     }
 
     /// Absorbs the observation (φ, y). Finite numbers of the right dimension are the caller's promise.
@@ -232,13 +262,17 @@ impl Ellipsoid {
         // Beside features of enormous size the prior is lost to rounding and A need not be positive definite: then a prior that
         // rounding does not lose takes its place.
         for ridge in [0.0, 1e-14, 1e-12, 1e-10] {
-            work.copy_from_slice(&self.precision);
+            let entries = self.precision.iter().zip(&self.precision_lost);
+            work.iter_mut().zip(entries).for_each(|(work, (entry, lost))| *work = entry + lost);
             work.iter_mut().step_by(step).for_each(|x| *x += ridge * greatest);
             if let Some(factor) = Cholesky::new(&mut work, self.dim) {
                 self.covariance = factor.inverse();
                 self.weights.copy_from_slice(&self.moment);
                 factor.solve(&mut self.weights);
                 self.log_det_ratio = factor.log_det() - self.log_det_prior;
+                if ridge == 0.0 {
+                    self.refine_all();
+                }
                 return;
             }
         }
@@ -246,6 +280,31 @@ impl Ellipsoid {
 }
 
 impl Ellipsoid {
+    /// Refines A⁻¹ and ŵ if A is ill-conditioned: its entries, rounded, are then not good enough for its inverse.
+    fn refine_all(&mut self) {
+        let n = self.dim;
+        let size: f64 = self.precision.iter().step_by(n + 1).sum();
+        if size * self.trace() < ILL_CONDITIONED {
+            return;
+        }
+        let inverse = self.covariance.clone();
+        let mut refined = inverse.clone();
+        let mut unit = vec![0.0; n];
+        for (j, column) in refined.chunks_exact_mut(n).enumerate() {
+            unit[j] = 1.0;
+            self.refine(&inverse, column, &unit, None);
+            unit[j] = 0.0;
+        }
+        for i in 0..n {
+            for j in 0..n {
+                self.covariance[i * n + j] = 0.5 * (refined[i * n + j] + refined[j * n + i]);
+            }
+        }
+        let mut weights = std::mem::take(&mut self.weights);
+        self.refine(&self.covariance, &mut weights, &self.moment, Some(&self.moment_lost));
+        self.weights = weights;
+    }
+
     /// An error unless the parts fit together and are those of a regression.
     fn checked(self) -> Result<Self> {
         let Ellipsoid { dim, precision, precision_lost, covariance, moment, moment_lost, weights, .. } = &self;

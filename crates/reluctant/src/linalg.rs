@@ -24,16 +24,36 @@ pub fn axpy(m: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-/// y ← y + m·x, where `lost` keeps what rounding cut off from each yᵢ and gives it back with the next term (Kahan): the error of
-/// a sum of n terms does not grow with n.
+/// y ← y + m·x, where `lost` keeps what rounding cuts off from each product and each sum: y + lost is the sum to about twice the
+/// precision, however many terms it has.
 #[inline(always)]
 pub fn axpy_compensated(m: f64, x: &[f64], y: &mut [f64], lost: &mut [f64]) {
     for ((y, lost), x) in y.iter_mut().zip(lost).zip(x) {
-        let term = m * x + *lost;
-        let sum = *y + term;
-        *lost = term - (sum - *y);
+        let product = m * x;
+        let (sum, cut) = two_sum(*y, product);
+        *lost += cut + m.mul_add(*x, -product);
         *y = sum;
     }
+}
+
+/// start − (a + lost)·x to about twice the precision (Ogita, Rump and Oishi 2005).
+pub fn residual_compensated(start: f64, a: &[f64], lost: &[f64], x: &[f64]) -> f64 {
+    let (mut sum, mut rest) = (start, 0.0);
+    for ((a, lost), x) in a.iter().zip(lost).zip(x) {
+        let product = a * x;
+        let (next, cut) = two_sum(sum, -product);
+        rest += cut - a.mul_add(*x, -product) - lost * x;
+        sum = next;
+    }
+    sum + rest
+}
+
+/// a + b, rounded, and what rounding cut off (Knuth).
+#[inline(always)]
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
 }
 
 /// y ← A·x for a symmetric A, as a sum of its rows.
