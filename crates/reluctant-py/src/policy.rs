@@ -219,7 +219,7 @@ impl Policy {
     /// The parameters that were given, by keyword.
     #[getter]
     fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        write_settings(py, &self.settings)
+        write_settings(py, self.entry.params, &self.settings)
     }
 
     /// How many choices it has made.

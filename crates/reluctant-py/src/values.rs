@@ -77,11 +77,17 @@ pub(crate) fn write<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, 
     })
 }
 
-/// Settings as keyword arguments.
-pub(crate) fn write_settings<'py>(py: Python<'py>, settings: &Settings) -> PyResult<Bound<'py, PyDict>> {
+/// Settings as keyword arguments, in the order of their table.
+pub(crate) fn write_settings<'py>(
+    py: Python<'py>,
+    table: &[Param],
+    settings: &Settings,
+) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    for (name, value) in settings.iter() {
-        dict.set_item(keyword(name), write(py, value)?)?;
+    for param in table {
+        if let Some(value) = settings.get(param.name) {
+            dict.set_item(keyword(param.name), write(py, value)?)?;
+        }
     }
     Ok(dict)
 }
