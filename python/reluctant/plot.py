@@ -47,28 +47,35 @@ def regret(
     if show not in _LINES:
         raise ValueError(f"show must be one of {', '.join(_LINES)}, not '{show}'")
     panels = results.panels
-    if axes is None:
-        _, axes = plt.subplots(1, len(panels), figsize=(4.6 * len(panels) + 0.4, 3.6), squeeze=False, layout="constrained")
+    own = axes is None
+    if own:
+        size = (4.4 * len(panels) + 0.6, 4.0)
+        _, axes = plt.subplots(1, len(panels), figsize=size, squeeze=False, layout="constrained")
     flat: list[Axes] = list(np.ravel(axes))
     if len(flat) < len(panels):
         raise ValueError(f"there are {len(panels)} panels but {len(flat)} axes")
     columns = {name: np.asarray(column) for name, column in results.to_columns("curves").items()}
     labels = list(dict.fromkeys(columns["policy"].tolist()))
-    for at, (panel, title), first in zip(flat, panels.items(), [True] + [False] * len(panels)):
+    for at, (panel, title) in zip(flat, panels.items()):
         for index, label in enumerate(labels):
             here = (columns["panel"] == panel) & (columns["policy"] == label)
             if here.any():
                 _curve(at, index, label, {name: column[here] for name, column in columns.items()}, show, log)
-        at.set_title(title)
-        at.set_xlabel("round $t$")
-        if first:
-            at.set_ylabel("cumulative regret")
+        at.set_title(title, fontsize="medium")
+        at.set_xlabel("round")
         _dress(at, log)
-    if legend:
-        flat[0].legend(frameon=False, fontsize="small", loc="upper left", handlelength=3.2)
-    figure = flat[0].figure
-    assert figure is not None
-    return figure  # type: ignore[return-value]
+    flat[0].set_ylabel("cumulative regret")
+    figure: Figure = flat[0].get_figure(root=True)  # type: ignore[assignment]
+    if legend and own:
+        # Below the panels, where it hides no curve.
+        handles = flat[0].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside lower center", ncols=min(len(labels), 5), frameon=False, handlelength=3)
+    elif legend:
+        flat[0].legend(frameon=False, fontsize="small", handlelength=3)
+    if own and "inline" in plt.get_backend():
+        # A notebook shows the figure that a cell returns; left open, it would be shown a second time.
+        plt.close(figure)
+    return figure
 
 
 def _curve(at: Axes, index: int, label: str, columns: dict[str, Any], show: str, log: bool) -> None:

@@ -3,7 +3,7 @@
 >>> from reluctant import theory
 >>> statements = theory.evaluate(dim=2, neurons=3, sigma=0.1)
 >>> round(statements["t0"].log10, 1)
-41.7
+43.6
 """
 
 from __future__ import annotations
