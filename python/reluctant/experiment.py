@@ -70,8 +70,10 @@ class Experiment:
                 own.append(_Own.read(place, policy))
             else:
                 contenders.append(_as_table(policy))
-        text = _toml(head, {"trials": tuning_trials}, worlds, contenders or [{"kind": "uniform"}])
-        self._set(_core.Experiment(text, "experiment", bare=not contenders), text, own)
+        # An experiment of policies of one's own alone needs one of the registry's to be well formed; it is never played.
+        bare = bool(own) and not contenders
+        text = _toml(head, {"trials": tuning_trials}, worlds, [{"kind": "uniform"}] if bare else contenders)
+        self._set(_core.Experiment(text, "experiment", bare=bare), text, own)
 
     def _set(self, core: _core.Experiment, text: str, own: list[_Own]) -> None:
         labels = core.contenders + [policy.label for policy in own]

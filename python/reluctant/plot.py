@@ -64,6 +64,11 @@ def regret(
         at.set_title(title, fontsize="medium")
         at.set_xlabel("round")
         _dress(at, log)
+        if not log:
+            # Of few trials an interval can be many times the curve: it may leave the panel, so that curves can be told apart.
+            here = columns["panel"] == panel
+            line, _, high = (columns[name][here] for name in _LINES[show])
+            at.set_ylim(0, 1.05 * min(np.nanmax(high, initial=line.max()), 2 * line.max()))
     flat[0].set_ylabel("cumulative regret")
     figure: Figure = flat[0].get_figure(root=True)  # type: ignore[assignment]
     if legend and own:
@@ -109,4 +114,3 @@ def _dress(at: Axes, log: bool) -> None:
         at.set_yscale("log")
     else:
         at.set_xlim(left=0)
-        at.set_ylim(bottom=0)

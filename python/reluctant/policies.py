@@ -78,7 +78,8 @@ def class_name(kind: str) -> str:
 
 def _signature(row: Mapping[str, Any]) -> inspect.Signature:
     word, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter("dim", word), inspect.Parameter("seed", keyword, default=0)]
+    parameters = [inspect.Parameter("cls", word), inspect.Parameter("dim", word)]
+    parameters.append(inspect.Parameter("seed", keyword, default=0))
     for param in row["params"]:
         default = inspect.Parameter.empty if param["required"] else param["default"]
         parameters.append(inspect.Parameter(param["keyword"], keyword, default=default))
@@ -96,11 +97,15 @@ def _documentation(row: Mapping[str, Any]) -> str:
 
 
 def _make(row: Mapping[str, Any]) -> type[Policy]:
+    def new(cls: type[P], dim: int, *, seed: int = 0, **params: Any) -> P:
+        return Policy.__new__(cls, dim, seed=seed, **params)
+
+    new.__name__, new.__signature__ = "__new__", _signature(row)  # type: ignore[attr-defined]
     body = {
+        "__new__": new,
         "__slots__": (),
         "__module__": __name__,
         "__doc__": _documentation(row),
-        "__signature__": _signature(row),
         "kind": row["name"],
         "on_sphere": row["sphere"],
     }

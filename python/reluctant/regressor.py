@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-class ReluRegressor(RegressorMixin, BaseEstimator):
+class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Least squares over sums of a few ReLUs: f(x) = Σᵢ sᵢ·max(0, θᵢ·x + bᵢ).
 
     Unlike a neural network that is trained, it is fitted: several starts of Levenberg–Marquardt, of which the best is kept, so that few
@@ -66,7 +66,7 @@ class ReluRegressor(RegressorMixin, BaseEstimator):
         self,
         n_neurons: int = 4,
         *,
-        signs: str = "free",
+        signs: Literal["free", "ones"] = "free",
         fit_intercept: bool = True,
         n_restarts: int = 16,
         random_state: Any = 0,
@@ -79,24 +79,22 @@ class ReluRegressor(RegressorMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ReluRegressor:
         """Fits the network to rows of ``X`` and their targets ``y``."""
-        X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
-        y = np.asarray(y, dtype=np.float64)
+        rows, targets = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
+        targets = np.asarray(targets, dtype=np.float64)
+        count, dim = rows.shape
         free = self.signs == "free"
-        constant = np.ones((len(X), 1)) if free and self.fit_intercept else np.zeros((len(X), 0))
+        intercept = free and self.fit_intercept
         # Free networks scale with their inputs and outputs: bring both to size 1, where rounding and starts are at home.
-        scale = _size(X) if free else 1.0
-        height = _size(y) if free else 1.0
-        inputs = np.hstack([X / scale, constant])
+        scale, height = (_size(rows), _size(targets)) if free else (1.0, 1.0)
+        inputs = np.hstack([rows / scale, np.ones((count, int(intercept)))])
         if free and inputs.shape[1] == 1:
             # A line is too small a space for the solver; a second coordinate that is always zero changes nothing.
-            inputs = np.hstack([inputs, np.zeros((len(X), 1))])
+            inputs = np.hstack([inputs, np.zeros((count, 1))])
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        found = fit(
-            inputs, y / height, self.n_neurons, signs="free" if free else self.signs, restarts=self.n_restarts, seed=seed
-        )
+        found = fit(inputs, targets / height, self.n_neurons, signs=self.signs, restarts=self.n_restarts, seed=seed)
         neurons = found.net.neurons
-        self.neurons_ = neurons[:, : X.shape[1]] * (height / scale)
-        self.biases_ = neurons[:, X.shape[1]] * height if constant.shape[1] else np.zeros(len(neurons))
+        self.neurons_ = neurons[:, :dim] * (height / scale)
+        self.biases_ = neurons[:, dim] * height if intercept else np.zeros(len(neurons))
         self.signs_ = found.net.signs
         self.loss_ = found.loss * height**2
         self.n_restarts_, self.n_agreed_, self.n_iter_ = found.restarts, found.agreed, found.iterations
@@ -105,8 +103,8 @@ class ReluRegressor(RegressorMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """The network's value at every row of ``X``."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        values: NDArray[np.float64] = np.maximum(0.0, X @ self.neurons_.T + self.biases_) @ self.signs_
+        rows = validate_data(self, X, reset=False, dtype=np.float64)
+        values: NDArray[np.float64] = np.maximum(0.0, rows @ self.neurons_.T + self.biases_) @ self.signs_
         return values
 
 

@@ -166,6 +166,11 @@ impl Policy {
         }
     }
 
+    /// An error unless a batch has this policy's dimension, even if there is nothing in it.
+    fn check_dim(&self, what: &'static str, found: usize) -> Result<(), Error> {
+        if found == self.dim { Ok(()) } else { Err(Error::Dimension { what, expected: self.dim, found }) }
+    }
+
     fn restored(saved: Saved) -> Result<Self, Error> {
         let entry = policy::find(&saved.snapshot.policy)?;
         let policy = saved.snapshot.restore()?;
@@ -267,9 +272,10 @@ impl Policy {
         let numbers = Numbers::read("arms", &["sets", "arms", "coordinates"], arms)?;
         let (sets, each, dim, data) = (numbers.len(0), numbers.len(1), numbers.len(2), numbers.data());
         let chosen = self.with(py, |state| {
+            // All sets are checked before the first choice, so that a bad one leaves no trace.
+            self.check_dim("the set of arms", dim)?;
             if sets > 0 {
-                // All sets are checked before the first choice, so that a bad one leaves no trace.
-                Arms::finite(dim, data)?.expect_dim(self.dim)?;
+                Arms::finite(dim, data)?;
             }
             let sets = data.chunks_exact((each * dim).max(1));
             sets.map(|set| state.choose(self.seed, Arms::finite(dim, set)?, |choice| choice.index.unwrap_or(0) as i64)).collect()
@@ -301,7 +307,8 @@ impl Policy {
         }
         let (data, rewards) = (actions.data(), rewards.data());
         self.with(py, |state| {
-            let pairs = || data.chunks_exact(dim.max(1)).zip(rewards);
+            self.check_dim("the action", dim)?;
+            let pairs = || data.chunks_exact(dim).zip(rewards);
             pairs().try_for_each(|(action, reward)| check_observation(self.dim, action, *reward))?;
             pairs().try_for_each(|(action, reward)| state.policy.update(action, *reward))
         })

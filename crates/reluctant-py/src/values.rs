@@ -92,12 +92,14 @@ pub(crate) fn write_settings<'py>(
     Ok(dict)
 }
 
-/// The registry of policies: one dictionary a policy.
+/// The registry of policies: one dictionary a policy. Its samples are configurations on which the core tests it.
 #[pyfunction]
 pub(crate) fn policies(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let rows = policy::REGISTRY.iter().map(|entry| {
         let row = describe(py, entry.name, entry.summary, entry.citation, entry.params)?;
         row.set_item("sphere", entry.sphere)?;
+        let samples = entry.samples.iter().map(|sample| write_settings(py, entry.params, &sample.settings()));
+        row.set_item("samples", samples.collect::<PyResult<Vec<_>>>()?)?;
         Ok(row)
     });
     PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)

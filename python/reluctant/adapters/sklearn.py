@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-class OnlineRegressor(RegressorMixin, BaseEstimator):
+class OnlineRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """What a policy predicts, for those who choose by themselves.
 
     Parameters
@@ -54,12 +54,12 @@ class OnlineRegressor(RegressorMixin, BaseEstimator):
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> OnlineRegressor:
         """Learns from rows of ``X`` and their rewards ``y``, in order."""
         first = not hasattr(self, "policy_")
-        X, y = validate_data(self, X, y, reset=first, y_numeric=True, dtype=np.float64)
+        rows, rewards = validate_data(self, X, y, reset=first, y_numeric=True, dtype=np.float64)
         if first:
             if self.kind not in CLASSES:
                 raise ValueError(f"unknown policy '{self.kind}'; known are {', '.join(CLASSES)}")
-            self.policy_ = CLASSES[self.kind](X.shape[1], seed=self.seed, **(self.params or {}))
-        self.policy_.update_batch(X, np.asarray(y, dtype=np.float64))
+            self.policy_ = CLASSES[self.kind](rows.shape[1], seed=self.seed, **(self.params or {}))
+        self.policy_.update_batch(rows, np.asarray(rewards, dtype=np.float64))
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -1,0 +1,100 @@
+"""Each adapter against the library it speaks to."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reluctant import OfuRelu, Oful
+from reluctant.adapters.obp import ObpPolicy
+
+
+def test_coba_runs_a_policy_beside_its_own_learners() -> None:
+    cb = pytest.importorskip("coba")
+    from reluctant.adapters.coba import CobaLearner
+
+    world = cb.Environments.from_linear_synthetic(300, n_actions=3, n_context_features=2, n_action_features=0, seed=1)
+    learners = [CobaLearner(Oful(dim=6, features="constant")), cb.RandomLearner()]
+    assert learners[0].params["family"] == "Oful" and pickle.loads(pickle.dumps(learners[0])).params == learners[0].params
+    results = cb.Experiment(world, learners).run(quiet=True)
+    rewards: dict[int, float] = {}
+    for row in results.interactions.to_dicts():
+        rewards[row["learner_id"]] = rewards.get(row["learner_id"], 0.0) + row["reward"] / 300
+    assert len(results.interactions) == 600 and rewards[0] > rewards[1] + 0.1
+
+
+ARMS = {f"arm {angle}": [np.cos(angle), np.sin(angle)] for angle in range(6)}
+
+
+def test_river_evaluates_a_policy_beside_its_own() -> None:
+    bandit = pytest.importorskip("river.bandit")
+    gym = pytest.importorskip("gymnasium")
+    from reluctant.adapters.river import RiverPolicy
+
+    class World(gym.Env):  # type: ignore[misc, name-defined]
+        """Six arms on the circle whose rewards are a ReLU."""
+
+        n_steps = 150
+        action_space = gym.spaces.Discrete(6)
+        observation_space = gym.spaces.Discrete(1)
+
+        def reset(self, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+            super().reset(seed=seed)
+            return 0, {}
+
+        def step(self, arm: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+            reward = max(0.0, np.cos(arm - 2)) + 0.05 * self.np_random.normal()
+            return 0, reward, False, False, {}
+
+    numbered = {arm: [np.cos(arm), np.sin(arm)] for arm in range(6)}
+    policies = [RiverPolicy(OfuRelu(dim=2, neurons=1, explore=20), numbered), bandit.RandomPolicy(seed=1)]
+    total = [0.0, 0.0]
+    for row in bandit.evaluate(policies=policies, env=World(), n_episodes=1, seed=1):
+        total[row["policy_idx"]] += row["reward"]
+    assert total[0] > 1.5 * total[1]
+
+
+def test_rivers_way_of_using_a_policy() -> None:
+    pytest.importorskip("river")
+    from reluctant.adapters.river import RiverContextualPolicy, RiverPolicy
+
+    policy = RiverPolicy(Oful(dim=2), ARMS)
+    for _ in range(30):
+        arm = policy.pull(list(ARMS))
+        policy.update(arm, ARMS[arm][0])
+    assert policy.pull(list(ARMS)) == "arm 0" and "arm 0" in repr(policy)
+    fresh = policy.clone()
+    assert fresh._learner.rounds == 0 and policy._learner.rounds == 31
+    for wrong in (lambda: policy.pull(["arm 7"]), lambda: fresh.update("arm 7", 1.0)):
+        with pytest.raises(ValueError, match="unknown arm 'arm 7'; known are 'arm 0'"):
+            wrong()
+    contextual = RiverContextualPolicy(Oful(dim=2), lambda arm, context: np.eye(2)[arm] * context["sign"])
+    for sign in [1.0, -1.0] * 20:
+        arm = contextual.pull([0, 1], {"sign": sign})
+        contextual.update(arm, {"sign": sign}, sign * (1.0 if arm == 0 else -1.0))
+    assert contextual.pull([0, 1], {"sign": 1.0}) == 0 and contextual.pull([0, 1], {"sign": -1.0}) == 1
+
+
+def test_the_interface_of_the_open_bandit_pipeline() -> None:
+    """What ``obp.simulator.run_bandit_simulation`` does with a policy, on logged rounds."""
+    rng = np.random.default_rng(0)
+    contexts, actions = rng.normal(size=(400, 2)), rng.integers(3, size=400)
+    weights = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
+    rewards = np.einsum("ij,ij->i", weights[actions], contexts)
+    policy = ObpPolicy(Oful(dim=6), n_actions=3)
+    assert (policy.len_list, policy.policy_name, policy.policy_type) == (1, "oful", "contextual")
+    chosen = []
+    for action, reward, context in zip(actions, rewards, contexts):
+        row = context.reshape(1, 2)
+        selected = policy.select_action(row)
+        assert selected.shape == (1,)
+        if selected[0] == action:
+            policy.update_params(action=action, reward=reward, context=row)
+        chosen.append(int(selected[0]))
+    best = np.argmax(contexts @ weights.T, axis=1)
+    assert np.mean(np.array(chosen[200:]) == best[200:]) > 0.9 and policy.n_trial == 400
+    policy.initialize()
+    assert policy.n_trial == 0

@@ -1,0 +1,55 @@
+"""The package as a whole: its types, its examples, its weight."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import reluctant
+from reluctant import _stubs
+
+ROOT = Path(__file__).parents[2]
+MODULES = [name for _, name, _ in pkgutil.walk_packages(reluctant.__path__, "reluctant.") if not name.endswith("._core")]
+
+
+def test_the_stub_of_the_policies_fits_the_registry() -> None:
+    assert _stubs.PATH.read_text(encoding="utf-8") == _stubs.stub(), "run python -m reluctant._stubs"
+
+
+def test_the_stubs_fit_what_they_describe() -> None:
+    command = [sys.executable, "-m", "mypy.stubtest", "reluctant._core", "reluctant.policies"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("name", ["reluctant", *MODULES])
+def test_examples_in_docstrings(name: str) -> None:
+    module = importlib.import_module(name)
+    assert module.__doc__
+    assert doctest.testmod(module).failed == 0
+
+
+def test_importing_it_imports_nothing_heavy() -> None:
+    heavy = "{'pandas', 'matplotlib', 'sklearn', 'scipy', 'numpy', 'tqdm', 'distributed'}"
+    subprocess.run([sys.executable, "-c", f"import reluctant, sys; assert not {heavy} & set(sys.modules)"], check=True)
+
+
+def test_everything_that_is_offered_is_there() -> None:
+    assert all(getattr(reluctant, name) is not None for name in reluctant.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'OfuReluu'"):
+        reluctant.OfuReluu  # noqa: B018
+
+
+def test_the_readmes_example_runs_as_shown() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```python\n(.*?)```", text, re.S)
+    assert examples and len(examples[0].splitlines()) <= 10
+    for example in examples:
+        subprocess.run([sys.executable, "-c", example], check=True, capture_output=True)
