@@ -73,7 +73,7 @@ class Experiment:
         # An experiment of policies of one's own alone needs one of the registry's to be well formed; it is never played.
         bare = bool(own) and not contenders
         text = _toml(head, {"trials": tuning_trials}, worlds, [{"kind": "uniform"}] if bare else contenders)
-        self._set(_core.Experiment(text, "experiment", bare=bare), text, own)
+        self._set(_core.Experiment(text, bare=bare), text, own)
 
     def _set(self, core: _core.Experiment, text: str, own: list[_Own]) -> None:
         labels = core.contenders + [policy.label for policy in own]
@@ -85,11 +85,10 @@ class Experiment:
     @classmethod
     def from_toml(cls, source: str | os.PathLike[str]) -> Experiment:
         """Reads a TOML file, or the text of one."""
-        text, name = (source, "experiment") if isinstance(source, str) and "\n" in source else (None, str(source))
-        if text is None:
-            text = Path(name).read_text(encoding="utf-8")
+        is_text = isinstance(source, str) and "\n" in source
+        text = str(source) if is_text else Path(source).read_text(encoding="utf-8")
         experiment = cls.__new__(cls)
-        experiment._set(_core.Experiment(text, name), text, [])
+        experiment._set(_core.Experiment(text, "experiment.toml" if is_text else os.fspath(source)), text, [])
         return experiment
 
     def to_toml(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Any, Protocol
 
 
@@ -51,7 +52,10 @@ def choose(progress: bool | Notify) -> Notify:
     if not progress:
         return silent
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            # In a notebook without ipywidgets tqdm warns, and draws its bar as text.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
     except ImportError:
         return Lines()
     return Bars(tqdm)

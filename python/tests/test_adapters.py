@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -78,23 +80,32 @@ def test_rivers_way_of_using_a_policy() -> None:
     assert contextual.pull([0, 1], {"sign": 1.0}) == 0 and contextual.pull([0, 1], {"sign": -1.0}) == 1
 
 
-def test_the_interface_of_the_open_bandit_pipeline() -> None:
-    """What ``obp.simulator.run_bandit_simulation`` does with a policy, on logged rounds."""
+def open_bandit_pipeline(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The library's simulator. Its package imports PyTorch for learners that this test has no use for; an empty shell will do."""
+    torch = MagicMock()
+    torch.nn.Module = torch.utils.data.Dataset = object
+    for name, module in {"torch": torch, "torch.nn": torch.nn, "torch.optim": torch.optim}.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    return pytest.importorskip("obp.simulator")
+
+
+def test_the_open_bandit_pipeline_simulates_a_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    simulator = open_bandit_pipeline(monkeypatch)
     rng = np.random.default_rng(0)
-    contexts, actions = rng.normal(size=(400, 2)), rng.integers(3, size=400)
+    contexts, actions = rng.normal(size=(600, 2)), rng.integers(3, size=600)
     weights = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
-    rewards = np.einsum("ij,ij->i", weights[actions], contexts)
     policy = ObpPolicy(Oful(dim=6), n_actions=3)
-    assert (policy.len_list, policy.policy_name, policy.policy_type) == (1, "oful", "contextual")
-    chosen = []
-    for action, reward, context in zip(actions, rewards, contexts):
-        row = context.reshape(1, 2)
-        selected = policy.select_action(row)
-        assert selected.shape == (1,)
-        if selected[0] == action:
-            policy.update_params(action=action, reward=reward, context=row)
-        chosen.append(int(selected[0]))
+    feedback = {
+        "n_rounds": 600,
+        "context": contexts,
+        "action": actions,
+        "reward": np.einsum("ij,ij->i", weights[actions], contexts),
+        "position": None,
+        "pscore": np.full(600, 1 / 3),
+    }
+    chosen = simulator.run_bandit_simulation(feedback, policy)
     best = np.argmax(contexts @ weights.T, axis=1)
-    assert np.mean(np.array(chosen[200:]) == best[200:]) > 0.9 and policy.n_trial == 400
+    assert chosen.shape == (600, 3, 1) and np.mean(chosen[np.arange(600), best, 0][300:]) > 0.9
+    assert policy.n_trial == 600
     policy.initialize()
-    assert policy.n_trial == 0
+    assert policy.n_trial == 0 and policy.policy_name == "oful"

@@ -223,7 +223,7 @@ def test_policies_of_ones_own_play_beside_the_built_in_ones(reference: Results) 
 def test_a_policy_of_ones_own_alone() -> None:
     results = Experiment(policies=Greedy, rounds=20, trials=2).run(progress=False)
     assert results.summary()["policy"].tolist() == ["Greedy"]
-    sphere = Experiment({"kind": "relu-sphere", "arms": "sphere"}, policies=Oful(2), rounds=20, trials=2)
+    sphere = Experiment({"kind": "relu-sphere", "actions": "sphere"}, policies=Oful(2), rounds=20, trials=2)
     assert sphere.run(progress=False).summary()["mean"].iloc[0] > 0
 
 

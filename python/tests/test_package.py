@@ -47,9 +47,20 @@ def test_everything_that_is_offered_is_there() -> None:
         reluctant.OfuReluu  # noqa: B018
 
 
-def test_the_readmes_example_runs_as_shown() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    examples = re.findall(r"```python\n(.*?)```", text, re.S)
-    assert examples and len(examples[0].splitlines()) <= 10
-    for example in examples:
-        subprocess.run([sys.executable, "-c", example], check=True, capture_output=True)
+def examples(page: Path) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+
+
+def test_the_readmes_example_runs_as_shown(tmp_path: Path) -> None:
+    [example] = examples(ROOT / "README.md")
+    assert len(example.splitlines()) <= 10
+    done = subprocess.run([sys.executable, "-c", example], check=True, capture_output=True, text=True, cwd=tmp_path)
+    shown = re.search(r"```python\n.*?# prints (.*?)\n", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    assert shown and done.stdout.strip() == shown[1]
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "python").glob("*.md")), ids=lambda page: page.stem)
+def test_the_guides_examples_run_as_shown(page: Path, tmp_path: Path) -> None:
+    """One page is one program, from top to bottom."""
+    program = "import matplotlib; matplotlib.use('Agg')\n" + "\n".join(examples(page))
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, cwd=tmp_path)

@@ -29,11 +29,17 @@ pub(crate) struct Experiment {
 
 #[pymethods]
 impl Experiment {
-    /// Reads TOML; `name` is the file's in errors. With `bare`, its policies are a placeholder: all are written in Python.
+    /// Reads TOML; `file` and the line are named in errors, unless no file was written. With `bare`, its policies are a placeholder: all
+    /// are written in Python.
     #[new]
-    #[pyo3(signature = (text, name, *, bare = false))]
-    fn new(text: &str, name: PathBuf, bare: bool) -> PyResult<Self> {
-        let mut experiment = reluctant_lab::Experiment::parse(text, &name).map_err(refuse_lab)?;
+    #[pyo3(signature = (text, file = None, *, bare = false))]
+    fn new(text: &str, file: Option<PathBuf>, bare: bool) -> PyResult<Self> {
+        let path = file.clone().unwrap_or_else(|| "experiment".into());
+        let parsed = reluctant_lab::Experiment::parse(text, &path);
+        let mut experiment = parsed.map_err(|error| match error {
+            LabError::Input { message, .. } if file.is_none() => PyValueError::new_err(message),
+            error => refuse_lab(error),
+        })?;
         if bare {
             experiment.contenders.clear();
         }

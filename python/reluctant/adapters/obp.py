@@ -1,7 +1,6 @@
-"""A policy with the interface of the Open Bandit Pipeline: ``select_action`` and ``update_params``.
+"""A policy for the Open Bandit Pipeline: ``select_action`` and ``update_params``, all that ``obp.simulator`` asks for.
 
-``obp.simulator.run_bandit_simulation`` and the library's estimators ask for nothing else. The class does not inherit from obp's, whose package
-needs old versions of other packages and does not install beside current ones; so this is held to the interface alone.
+The class does not inherit from obp's, so that it can be made where that package, with its old or large dependencies, is not.
 
 >>> import numpy as np
 >>> from reluctant import Oful
@@ -49,7 +48,6 @@ class ObpPolicy:
 
     len_list = 1
     batch_size = 1
-    policy_type = "contextual"
 
     def __init__(self, policy: Policy, n_actions: int, features: Callable[[Any, int], Any] | None = None) -> None:
         self.n_actions = n_actions
@@ -61,6 +59,15 @@ class ObpPolicy:
     def policy_name(self) -> str:
         """The name in results."""
         return self._fresh.name
+
+    @property
+    def policy_type(self) -> Any:
+        """That it wants to see contexts: obp's word for it, where obp is."""
+        try:
+            from obp.policy.policy_type import PolicyType
+        except ImportError:
+            return "contextual"
+        return PolicyType.CONTEXTUAL
 
     def initialize(self) -> None:
         """Forgets everything."""
