@@ -161,13 +161,8 @@ impl Folder {
 
 /// A finished trial as one line of `results.jsonl`.
 pub fn line(trial: &Trial, curve: &TrialCurve) -> Result<String> {
-    let line = Line {
-        format: FORMAT,
-        id: trial.id(),
-        policy: trial.policy.clone(),
-        stage: trial.stage,
-        curve: curve.clone(),
-    };
+    let line =
+        Line { format: FORMAT, id: trial.id(), policy: trial.policy.clone(), stage: trial.stage, curve: curve.clone() };
     serde_json::to_string(&line).map_err(|cause| LabError::Foreign(cause.to_string()))
 }
 

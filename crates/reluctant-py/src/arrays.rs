@@ -54,7 +54,11 @@ fn convert<'py>(what: &str, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, P
     let dtype = array.getattr(intern!(py, "dtype"))?;
     let kind: String = dtype.getattr(intern!(py, "kind"))?.extract()?;
     if !matches!(kind.as_str(), "b" | "i" | "u" | "f") {
-        let found = if object.is_instance_of::<PyString>() { format!("the text {}", object.repr()?) } else { format!("dtype {dtype}") };
+        let found = if object.is_instance_of::<PyString>() {
+            format!("the text {}", object.repr()?)
+        } else {
+            format!("dtype {dtype}")
+        };
         return Err(PyTypeError::new_err(format!("{what} must hold real numbers, not {found}")));
     }
     let float64 = numpy.getattr(intern!(py, "float64"))?;

@@ -183,7 +183,9 @@ impl Store {
                 let (params, tuned) = Default::default();
                 let (label, policy) = (label.clone(), "python".to_owned());
                 let place = place.min(panel.policies.len());
-                panel.policies.insert(place, PolicyResults { label, policy, params, tuned, trials: Vec::clone(&trials) });
+                panel
+                    .policies
+                    .insert(place, PolicyResults { label, policy, params, tuned, trials: Vec::clone(&trials) });
             }
         }
         Ok(Results::new(results))
@@ -236,11 +238,10 @@ pub(crate) fn run_trial(py: Python<'_>, trial: &str, version: &str) -> PyResult<
         return Err(PyRuntimeError::new_err(sentence));
     }
     let trial = decode(trial)?;
-    let line = py.detach(|| match trial.run() {
+    py.detach(|| match trial.run() {
         Ok(curve) => store::line(&trial, &curve).map_err(refuse_lab),
         Err(cause) => Err(refuse(cause)),
-    });
-    line
+    })
 }
 
 /// Plays a trial with the policy that `make(dim, seed)` returns and returns its curve as JSON.

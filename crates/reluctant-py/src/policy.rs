@@ -64,8 +64,14 @@ impl Choice {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let choice = slf.get();
-        let parts =
-            (choice.index, choice.action.bind(slf.py()), choice.mean, choice.width, choice.propensity, &choice.certificate);
+        let parts = (
+            choice.index,
+            choice.action.bind(slf.py()),
+            choice.mean,
+            choice.width,
+            choice.propensity,
+            &choice.certificate,
+        );
         Ok((slf.get_type().into_any(), parts.into_pyobject(slf.py())?.into_any()))
     }
 }
@@ -113,7 +119,12 @@ struct State {
 
 impl State {
     /// Chooses in the next round; a refused set of arms is no round.
-    fn choose<T>(&mut self, seed: u64, arms: Arms<'_>, keep: impl FnOnce(reluctant::Choice<'_>) -> T) -> Result<T, Error> {
+    fn choose<T>(
+        &mut self,
+        seed: u64,
+        arms: Arms<'_>,
+        keep: impl FnOnce(reluctant::Choice<'_>) -> T,
+    ) -> Result<T, Error> {
         let key = Key::new(seed).round(self.rounds + 1);
         let choice = self.policy.select(arms, key, &mut self.scratch)?;
         self.rounds += 1;
@@ -154,15 +165,13 @@ impl<'py> Offer<'py> {
 
 impl Policy {
     /// Runs `work` on the state without the interpreter's lock; waits, without it too, while another thread uses this policy.
-    fn with<T: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut State) -> Result<T, Error> + Send,
-    ) -> PyResult<T> {
+    fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut State) -> Result<T, Error> + Send) -> PyResult<T> {
         let outcome = py.detach(|| self.state.lock().map(|mut state| work(&mut state)).map_err(|_| ()));
         match outcome {
             Ok(result) => result.map_err(refuse),
-            Err(()) => Err(PyRuntimeError::new_err("this policy failed in the midst of an earlier call; load a saved one")),
+            Err(()) => {
+                Err(PyRuntimeError::new_err("this policy failed in the midst of an earlier call; load a saved one"))
+            }
         }
     }
 
@@ -259,7 +268,9 @@ impl Policy {
     /// The row that `select` would choose, and nothing else: the fastest way to choose.
     fn select_index(&self, py: Python<'_>, arms: &Bound<'_, PyAny>) -> PyResult<usize> {
         let Offer::Rows(numbers) = Offer::read(arms)? else {
-            return Err(PyValueError::new_err("the sphere has no rows: use select('sphere'), which returns the action"));
+            return Err(PyValueError::new_err(
+                "the sphere has no rows: use select('sphere'), which returns the action",
+            ));
         };
         let (dim, data) = (numbers.len(1), numbers.data());
         // A choice among rows always has its row.
@@ -270,15 +281,20 @@ impl Policy {
     /// rewards come later. Returns the rows.
     fn select_batch<'py>(&self, py: Python<'py>, arms: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let numbers = Numbers::read("arms", &["sets", "arms", "coordinates"], arms)?;
-        let (sets, each, dim, data) = (numbers.len(0), numbers.len(1), numbers.len(2), numbers.data());
+        let (each, dim, data) = (numbers.len(1), numbers.len(2), numbers.data());
+        if each == 0 && numbers.len(0) > 0 {
+            return Err(refuse(Error::NoArms));
+        }
         let chosen = self.with(py, |state| {
-            // All sets are checked before the first choice, so that a bad one leaves no trace.
             self.check_dim("the set of arms", dim)?;
-            if sets > 0 {
-                Arms::finite(dim, data)?;
-            }
+            let before = state.rounds;
+            let row = |choice: reluctant::Choice<'_>| choice.index.unwrap_or(0) as i64;
             let sets = data.chunks_exact((each * dim).max(1));
-            sets.map(|set| state.choose(self.seed, Arms::finite(dim, set)?, |choice| choice.index.unwrap_or(0) as i64)).collect()
+            let chosen: Result<Vec<i64>, Error> =
+                sets.map(|set| state.choose(self.seed, Arms::finite(dim, set)?, row)).collect();
+            // Choosing changes nothing but the count of rounds: a bad set among good ones leaves no trace.
+            state.rounds = if chosen.is_ok() { state.rounds } else { before };
+            chosen
         })?;
         Ok(PyArray1::from_vec(py, chosen))
     }
@@ -287,7 +303,8 @@ impl Policy {
     fn update(&self, py: Python<'_>, action: &Bound<'_, PyAny>, reward: &Bound<'_, PyAny>) -> PyResult<()> {
         if action.is_instance_of::<PyInt>() {
             let index = action.repr()?;
-            let sentence = format!("action must be the vector that was chosen, such as arms[{index}], not its index {index}");
+            let sentence =
+                format!("action must be the vector that was chosen, such as arms[{index}], not its index {index}");
             return Err(PyTypeError::new_err(sentence));
         }
         let action = Numbers::read("action", &["coordinates"], action)?;
