@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reluctant import Experiment, Policy, _core
+from reluctant import Experiment, Policy, ReluNet, _core
 from reluctant.policies import CLASSES
 
 SAMPLES = [
@@ -28,6 +28,7 @@ def circle(count: int, dim: int = 2, seed: int = 0) -> NDArray[np.float64]:
 def play(policy: Policy, rounds: int, seed: int = 1) -> list[int]:
     """Plays rounds of 20 arms whose rewards are a sum of two ReLUs, and returns the choices."""
     rng = np.random.default_rng(seed)
+    policy.reveal(ReluNet(np.eye(policy.dim)))
     chosen = []
     for _ in range(rounds):
         arms = circle(20, policy.dim, int(rng.integers(2**31)))

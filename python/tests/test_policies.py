@@ -15,7 +15,7 @@ import pytest
 from conftest import SAMPLES, circle, play
 
 import reluctant
-from reluctant import OfuRelu, Oful, Policy, Uniform, _core
+from reluctant import OfuRelu, Oful, Oracle, Policy, ReluNet, Uniform, _core
 from reluctant.policies import CLASSES, class_name
 
 each = pytest.mark.parametrize(("cls", "settings"), SAMPLES)
@@ -70,6 +70,8 @@ def test_choices_agree_with_scores_and_with_one_another(cls: Any, settings: dict
 @each
 def test_a_batch_is_the_same_as_one_after_the_other(cls: Any, settings: dict[str, Any]) -> None:
     single, batch = cls(2, **settings), cls(2, **settings)
+    for policy in (single, batch):
+        policy.reveal(ReluNet(np.eye(2)))
     actions, rewards = circle(40), np.linspace(-1, 1, 40)
     for action, reward in zip(actions, rewards):
         single.update(action, reward)
@@ -84,7 +86,7 @@ def test_a_batch_is_the_same_as_one_after_the_other(cls: Any, settings: dict[str
 def test_the_sphere_where_it_is_supported(cls: Any, settings: dict[str, Any]) -> None:
     policy = cls(2, **settings)
     play(policy, 40)
-    if cls.on_sphere:
+    if cls.on_sphere and not policy.needs_finite_arms:
         choice = policy.select("sphere")
         assert choice.index is None and np.linalg.norm(choice.action) == pytest.approx(1)
         with pytest.raises(ValueError, match="the sphere has no rows"):
@@ -99,6 +101,16 @@ def test_a_loop_in_python_is_a_trial_of_the_lab() -> None:
     policy, arms = Uniform(dim=2, seed=5), circle(1000)
     first = [policy.select_index(arms) for _ in range(5)]
     assert first == [Uniform(dim=2, seed=5).select_index(arms)] + first[1:] and len(set(first)) > 1
+
+
+def test_only_who_is_there_for_scale_is_told_the_truth() -> None:
+    oracle, arms = Oracle(2), circle(50)
+    with pytest.raises(TypeError, match="must be revealed before the first round"):
+        oracle.select(arms)
+    with pytest.raises(ValueError, match="the network has dimension 3, but dimension 2 is needed"):
+        oracle.reveal(ReluNet(np.eye(3)))
+    oracle.reveal(ReluNet(np.eye(2)))
+    assert oracle.select_index(arms) == np.argmax(np.maximum(0, arms).sum(axis=1))
 
 
 def test_repr_makes_the_policy_again() -> None:

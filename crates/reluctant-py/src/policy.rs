@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrays::Numbers;
 use crate::errors::refuse;
+use crate::network::ReluNet;
 use crate::values::{settings, whole, write_settings};
 
 /// What was chosen.
@@ -175,7 +176,7 @@ impl Policy {
         }
     }
 
-    /// An error unless a batch has this policy's dimension, even if there is nothing in it.
+    /// An error unless what is given has this policy's dimension, even if there is nothing in it.
     fn check_dim(&self, what: &'static str, found: usize) -> Result<(), Error> {
         if found == self.dim { Ok(()) } else { Err(Error::Dimension { what, expected: self.dim, found }) }
     }
@@ -246,6 +247,22 @@ impl Policy {
     #[getter]
     fn exploring(&self, py: Python<'_>) -> PyResult<bool> {
         self.with(py, |state| Ok(state.policy.exploring()))
+    }
+
+    /// Whether this configuration chooses among finitely many arms only, though others of the same policy do not.
+    #[getter]
+    fn needs_finite_arms(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |state| Ok(state.policy.needs_finite_arms()))
+    }
+
+    /// Tells the network behind the rewards, before the first round, to a policy that is there for scale; whoever learns does not listen.
+    fn reveal(&self, py: Python<'_>, truth: &Bound<'_, ReluNet>) -> PyResult<()> {
+        let truth = &truth.get().net;
+        self.with(py, |state| {
+            self.check_dim("the network", truth.dim())?;
+            state.policy.reveal(truth);
+            Ok(())
+        })
     }
 
     /// Chooses one of the arms: an array of one row an arm, or "sphere".

@@ -80,7 +80,7 @@ impl FrozenRelu {
     /// Scores each arm by the local model of its pattern, in `scratch.words`.
     #[inline(always)]
     fn score_by_pattern(&self, rows: Rows<'_>, scratch: &mut Scratch, score: impl Fn(&[f64], &[f64]) -> Score) {
-        let Scratch { scores, numbers: models, words, table } = scratch;
+        let Scratch { scores, numbers: models, words, table, .. } = scratch;
         let stride = rows.dim() * (1 + rows.dim());
         table.clear(rows.len());
         models.clear();

@@ -42,6 +42,9 @@ pub fn play(
 ) -> Result<()> {
     let (mut buffer, mut means) = (Vec::new(), Vec::new());
     let mut scratch = Scratch::default();
+    if let Some(truth) = world.network() {
+        policy.reveal(truth);
+    }
     for round in 1..=rounds {
         let arms = world.arms(round, &mut buffer);
         let (best, average) = best_and_average(world, arms, &mut means)?;
