@@ -30,6 +30,14 @@ class Uniform(Policy):
         seed: int = 0,
     ) -> Self: ...
 
+class Oracle(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+    ) -> Self: ...
+
 class Oful(Policy):
     def __new__(
         cls,
@@ -40,8 +48,51 @@ class Oful(Policy):
         sigma: float | None = 0.1,
         delta: float | None = 0.01,
         norm_bound: float | None = 1.0,
-        features: Literal["raw", "constant"] | None = "raw",
+        features: Literal["raw", "constant", "monomials"] | None = "raw",
+        degree: int | None = 2,
+        alpha: float | None = None,
         log_det: Literal["ratio", "twice"] | None = "ratio",
+    ) -> Self: ...
+
+class LinTs(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        lambda_: float | None = 0.01,
+        sigma: float | None = 0.1,
+        scale: float | None = 1.0,
+        features: Literal["raw", "constant", "monomials"] | None = "raw",
+        degree: int | None = 2,
+    ) -> Self: ...
+
+class GpUcb(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        beta: float | None = 2.0,
+        sigma: float | None = 0.1,
+        kernel: Literal["rbf", "matern32", "matern52"] | None = "rbf",
+        length: float | None = None,
+        variance: float | None = None,
+        budget: int | None = 200,
+    ) -> Self: ...
+
+class GpTs(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        scale: float | None = 1.0,
+        sigma: float | None = 0.1,
+        kernel: Literal["rbf", "matern32", "matern52"] | None = "rbf",
+        length: float | None = None,
+        variance: float | None = None,
+        budget: int | None = 200,
     ) -> Self: ...
 
 class OfuRelu(Policy):
@@ -110,7 +161,11 @@ class NeuralUcb(Policy):
 __all__ = [
     "Policy",
     "Uniform",
+    "Oracle",
     "Oful",
+    "LinTs",
+    "GpUcb",
+    "GpTs",
     "OfuRelu",
     "OfuReluPlus",
     "NeuralUcb",

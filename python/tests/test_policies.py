@@ -105,7 +105,7 @@ def test_a_loop_in_python_is_a_trial_of_the_lab() -> None:
 
 def test_only_who_is_there_for_scale_is_told_the_truth() -> None:
     oracle, arms = Oracle(2), circle(50)
-    with pytest.raises(TypeError, match="must be revealed before the first round"):
+    with pytest.raises(ValueError, match="must be revealed before the first round"):
         oracle.select(arms)
     with pytest.raises(ValueError, match="the network has dimension 3, but dimension 2 is needed"):
         oracle.reveal(ReluNet(np.eye(3)))

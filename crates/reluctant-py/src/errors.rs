@@ -5,14 +5,18 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use reluctant::Error;
 use reluctant_lab::LabError;
 
-/// What Python raises for an error of the core: `TypeError` for a wrong type and for keywords that are unknown or missing, as for any
-/// call; `ValueError` otherwise.
+/// What Python raises for an error of the core.
 pub(crate) fn refuse(error: Error) -> PyErr {
-    let sentence = error.to_string();
+    PyValueError::new_err(error.to_string())
+}
+
+/// What Python raises for wrong keywords: `TypeError` if one is unknown, missing or of the wrong type, as for any call.
+pub(crate) fn refuse_keywords(error: Error) -> PyErr {
     match error {
-        Error::WrongType { .. } | Error::Missing { .. } => PyTypeError::new_err(sentence),
-        Error::Unknown { kind, .. } if kind.starts_with("parameter") => PyTypeError::new_err(sentence),
-        _ => PyValueError::new_err(sentence),
+        Error::WrongType { .. } | Error::Missing { .. } | Error::Unknown { .. } => {
+            PyTypeError::new_err(error.to_string())
+        }
+        _ => refuse(error),
     }
 }
 

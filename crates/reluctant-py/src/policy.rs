@@ -11,7 +11,7 @@ use reluctant::{Arms, Error, Key, Rows, Scratch, Settings, Snapshot, policy};
 use serde::{Deserialize, Serialize};
 
 use crate::arrays::Numbers;
-use crate::errors::refuse;
+use crate::errors::{refuse, refuse_keywords};
 use crate::network::ReluNet;
 use crate::values::{settings, whole, write_settings};
 
@@ -208,7 +208,7 @@ impl Policy {
         let settings = self::settings(kind, entry.params, settings)?;
         let (dim, seed) = (whole("dim", dim)?, whole("seed", seed)?);
         let dim = usize::try_from(dim).unwrap_or(usize::MAX);
-        let policy = policy::build(kind, dim, &settings, Key::new(seed)).map_err(refuse)?;
+        let policy = policy::build(kind, dim, &settings, Key::new(seed)).map_err(refuse_keywords)?;
         let state = State { policy, scratch: Scratch::default(), rounds: 0 };
         Ok(Policy { entry, dim, seed, settings, state: Mutex::new(state) })
     }

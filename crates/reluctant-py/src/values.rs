@@ -6,7 +6,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString};
 use reluctant::params::{Initial, Kind, Param};
 use reluctant::{Error, Settings, Value, env, policy};
 
-use crate::errors::refuse;
+use crate::errors::refuse_keywords;
 
 /// The words that Python keeps for itself; a parameter of such a name has an underscore at its end.
 const KEYWORDS: [&str; 35] = [
@@ -28,7 +28,7 @@ pub(crate) fn settings(owner: &str, table: &[Param], given: &Bound<'_, PyDict>) 
         let Some(param) = table.iter().find(|param| param.name == name || keyword(param.name) == name) else {
             let known: Vec<String> = table.iter().map(|param| keyword(param.name)).collect();
             let known = known.iter().map(String::as_str);
-            return Err(refuse(Error::unknown(format!("parameter of {owner}"), &name, known)));
+            return Err(refuse_keywords(Error::unknown(format!("parameter of {owner}"), &name, known)));
         };
         if !value.is_none() {
             settings.set(param.name, read(&name, &value)?);
