@@ -59,9 +59,6 @@ class Policy(_core.Policy):
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.to_json()), getattr(self, "__dict__", None) or None
 
-    def __copy__(self: P) -> P:
-        return _restore(type(self), self.to_json())
-
     def __repr__(self) -> str:
         given = {"dim": self.dim, "seed": self.seed, **self.params}
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"

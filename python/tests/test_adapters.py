@@ -39,17 +39,18 @@ def test_river_evaluates_a_policy_beside_its_own() -> None:
     class World(gym.Env):  # type: ignore[misc, name-defined]
         """Six arms on the circle whose rewards are a ReLU."""
 
-        n_steps = 150
         action_space = gym.spaces.Discrete(6)
         observation_space = gym.spaces.Discrete(1)
 
         def reset(self, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
             super().reset(seed=seed)
+            self.steps = 0
             return 0, {}
 
         def step(self, arm: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
             reward = max(0.0, np.cos(arm - 2)) + 0.05 * self.np_random.normal()
-            return 0, reward, False, False, {}
+            self.steps += 1
+            return 0, reward, False, self.steps == 150, {}
 
     numbered = {arm: [np.cos(arm), np.sin(arm)] for arm in range(6)}
     policies = [RiverPolicy(OfuRelu(dim=2, neurons=1, explore=20), numbered), bandit.RandomPolicy(seed=1)]

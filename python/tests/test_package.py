@@ -16,7 +16,7 @@ import reluctant
 from reluctant import _stubs
 
 ROOT = Path(__file__).parents[2]
-MODULES = [name for _, name, _ in pkgutil.walk_packages(reluctant.__path__, "reluctant.") if not name.endswith("._core")]
+MODULES = [name for _, name, _ in pkgutil.walk_packages(reluctant.__path__, "reluctant.")]
 
 
 def test_the_stub_of_the_policies_fits_the_registry() -> None:
@@ -33,7 +33,13 @@ def test_the_stubs_fit_what_they_describe() -> None:
 def test_examples_in_docstrings(name: str) -> None:
     module = importlib.import_module(name)
     assert module.__doc__
-    assert doctest.testmod(module).failed == 0
+    tried = doctest.testmod(module)
+    assert tried.failed == 0
+
+
+def test_examples_in_the_compiled_half_are_found() -> None:
+    found = doctest.DocTestFinder(exclude_empty=True).find(reluctant._core)
+    assert {"reluctant._core.Policy.update", "reluctant._core.ReluNet"} <= {test.name for test in found if test.examples}
 
 
 def test_importing_it_imports_nothing_heavy() -> None:

@@ -12,6 +12,13 @@ use crate::errors::refuse;
 use crate::values::whole;
 
 /// A one-layer ReLU network f(x) = Σᵢ sᵢ·max(0, θᵢ·x): `neurons` has one row θᵢ a neuron, `signs` are ±1, all +1 by default.
+///
+/// >>> from reluctant import ReluNet
+/// >>> net = ReluNet([[1.0, 0.0], [0.0, 1.0]], signs=[1, -1])
+/// >>> net([[3.0, 1.0], [3.0, -1.0]]).tolist()
+/// [2.0, 3.0]
+/// >>> net.pattern([[3.0, -1.0]]).tolist()
+/// [[True, False]]
 #[pyclass(frozen, eq, module = "reluctant")]
 #[derive(PartialEq)]
 pub(crate) struct ReluNet {

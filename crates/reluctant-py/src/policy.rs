@@ -266,6 +266,11 @@ impl Policy {
     }
 
     /// Chooses one of the arms: an array of one row an arm, or "sphere".
+    ///
+    /// >>> from reluctant import Oful
+    /// >>> choice = Oful(dim=2).select([[1.0, 0.0], [0.6, 0.8]])
+    /// >>> choice.index, choice.action.tolist(), choice.mean
+    /// (0, [1.0, 0.0], 0.0)
     fn select(&self, py: Python<'_>, arms: &Bound<'_, PyAny>) -> PyResult<Choice> {
         let keep = |choice: reluctant::Choice<'_>| {
             let certificate = choice.certificate.map(|certificate| certificate.to_string());
@@ -296,6 +301,10 @@ impl Policy {
 
     /// Chooses once for each set of arms in an array of sets × arms × coordinates, without learning in between: rounds whose
     /// rewards come later. Returns the rows.
+    ///
+    /// >>> from reluctant import Uniform
+    /// >>> Uniform(dim=2).select_batch([[[1.0, 0.0], [0.0, 1.0]], [[0.6, 0.8], [0.8, 0.6]]]).shape
+    /// (2,)
     fn select_batch<'py>(&self, py: Python<'py>, arms: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let numbers = Numbers::read("arms", &["sets", "arms", "coordinates"], arms)?;
         let (each, dim, data) = (numbers.len(1), numbers.len(2), numbers.data());
@@ -317,6 +326,15 @@ impl Policy {
     }
 
     /// Learns that an action was rewarded: any action, late or out of order.
+    ///
+    /// >>> from reluctant import Oful
+    /// >>> policy = Oful(dim=2)
+    /// >>> policy.update([0.0, 1.0], 1.0)
+    /// >>> policy.select_index([[1.0, 0.0], [0.0, 1.0]])
+    /// 0
+    /// >>> policy.update([1.0, 0.0], -1.0)
+    /// >>> policy.select_index([[1.0, 0.0], [0.0, 1.0]])
+    /// 1
     fn update(&self, py: Python<'_>, action: &Bound<'_, PyAny>, reward: &Bound<'_, PyAny>) -> PyResult<()> {
         if action.is_instance_of::<PyInt>() {
             let index = action.repr()?;
@@ -349,6 +367,13 @@ impl Policy {
     }
 
     /// The predicted mean reward of every arm and the half-width of its confidence interval, as two arrays.
+    ///
+    /// >>> from reluctant import Oful
+    /// >>> policy = Oful(dim=2, lambda_=1.0)
+    /// >>> policy.update([1.0, 0.0], 1.0)
+    /// >>> means, widths = policy.scores([[1.0, 0.0], [0.0, 1.0]])
+    /// >>> means.tolist(), bool(widths[0] < widths[1])
+    /// ([0.5, 0.0], True)
     #[allow(clippy::type_complexity)]
     fn scores<'py>(
         &self,
