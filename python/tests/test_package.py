@@ -39,7 +39,7 @@ def test_examples_in_docstrings(name: str) -> None:
 
 def test_examples_in_the_compiled_half_are_found() -> None:
     found = doctest.DocTestFinder(exclude_empty=True).find(reluctant._core)
-    assert {"reluctant._core.Policy.update", "reluctant._core.ReluNet"} <= {test.name for test in found if test.examples}
+    assert "reluctant._core.Policy.update" in {test.name for test in found if test.examples}
 
 
 def test_importing_it_imports_nothing_heavy() -> None:

@@ -1,5 +1,7 @@
 //! Runs that are stopped, trials that are played elsewhere, results in memory alone.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
