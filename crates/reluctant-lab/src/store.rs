@@ -3,7 +3,7 @@
 //! Lines are found again by the trial's name, never by their position. A line that a crash tore in half is dropped and its trial
 //! played again; anything else that cannot be read stops with an error, so that nothing is lost silently.
 //!
-//! A trial may be played elsewhere, on another machine say: [`line`] is what travels back, [`Store::accept`] takes it in.
+//! A trial may be played elsewhere, on another machine say: [`line()`] is what travels back, [`Store::accept`] takes it in.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -137,7 +137,7 @@ impl Store {
         Ok(())
     }
 
-    /// Takes in the [`line`] of `trial`, played elsewhere. One that is here already is not kept twice; returns whether it was new.
+    /// Takes in the [`line()`] of `trial`, played elsewhere. One that is here already is not kept twice; returns whether it was new.
     pub fn accept(&self, trial: &Trial, text: &str) -> Result<bool> {
         let Line { id, curve, .. } = read_line(text.as_bytes()).map_err(LabError::Foreign)?;
         if id != trial.id() {
