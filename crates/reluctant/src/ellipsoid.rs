@@ -102,6 +102,14 @@ impl Ellipsoid {
         }
     }
 
+    /// Moves the prior's centre from zero to `weights`. Before the first observation.
+    pub(crate) fn centre(&mut self, weights: &[f64]) {
+        debug_assert!(self.updates == 0 && weights.len() == self.dim);
+        let precision = self.precision();
+        symmetric_times(&precision, weights, &mut self.moment);
+        self.weights.copy_from_slice(weights);
+    }
+
     /// The dimension D of the features.
     pub fn dim(&self) -> usize {
         self.dim

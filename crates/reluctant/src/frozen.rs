@@ -30,6 +30,25 @@ impl FrozenRelu {
         FrozenRelu { network, ellipsoid }
     }
 
+    /// The same, with the penalty towards `network` itself instead of towards zero: for a network that is already nearly right.
+    pub fn centred(network: ReluNet, lambda: f64) -> Self {
+        let mut regime = Self::new(network, lambda);
+        // φ = (x, 1₁x, …, 1ₖx), so the network's own weights are (0, s₁θ₁, …, sₖθₖ).
+        let mut weights = vec![0.0; regime.network.dim()];
+        for (theta, sign) in regime.network.iter().zip(regime.network.signs()) {
+            weights.extend(theta.iter().map(|t| sign * t));
+        }
+        regime.ellipsoid.centre(&weights);
+        regime
+    }
+
+    /// The prediction at x.
+    pub fn mean(&self, x: &[f64]) -> f64 {
+        let mut phi = vec![0.0; self.ellipsoid.dim()];
+        self.network.phi(x, &mut phi);
+        self.ellipsoid.mean(&phi)
+    }
+
     /// Θ̃.
     pub fn network(&self) -> &ReluNet {
         &self.network

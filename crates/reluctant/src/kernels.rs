@@ -70,6 +70,19 @@ pub(crate) fn block_dot(theta: &[f64], block: &[Lane]) -> Lane {
     sum
 }
 
+/// f_Θ(x) of every arm of a block.
+#[inline(always)]
+pub(crate) fn block_value(net: &ReluNet, block: &[Lane]) -> Lane {
+    let mut value = [0.0; LANES];
+    for (theta, &sign) in net.iter().zip(net.signs()) {
+        let input = block_dot(theta, block);
+        for lane in 0..LANES {
+            value[lane] += sign * if input[lane] > 0.0 { input[lane] } else { 0.0 };
+        }
+    }
+    value
+}
+
 /// f_Θ(x) of every arm, appended to `out`.
 pub(crate) fn network_values(net: &ReluNet, rows: Rows<'_>, out: &mut Vec<f64>) {
     struct Kernel<'a>(&'a ReluNet, Rows<'a>, &'a mut Vec<f64>);
@@ -80,13 +93,7 @@ pub(crate) fn network_values(net: &ReluNet, rows: Rows<'_>, out: &mut Vec<f64>) 
             let Kernel(net, rows, out) = self;
             let mut blocks = Blocks::new(rows);
             while let Some((count, block)) = blocks.next() {
-                let mut value = [0.0; LANES];
-                for (theta, &sign) in net.iter().zip(net.signs()) {
-                    let input = block_dot(theta, block);
-                    for lane in 0..LANES {
-                        value[lane] += sign * if input[lane] > 0.0 { input[lane] } else { 0.0 };
-                    }
-                }
+                let value = block_value(net, block);
                 out.extend_from_slice(&value[..count]);
             }
         }

@@ -100,6 +100,12 @@ impl ReluNet {
         self.theta.chunks_exact(self.dim)
     }
 
+    /// Other neurons of the same shape in the place of these; finite ones are the caller's promise.
+    pub(crate) fn replace(&mut self, theta: &[f64]) {
+        debug_assert!(theta.iter().all(|x| x.is_finite()));
+        self.theta.copy_from_slice(theta);
+    }
+
     /// The second-layer signs.
     pub fn signs(&self) -> &[f64] {
         &self.signs

@@ -13,6 +13,7 @@ mod ofu_relu;
 mod ofu_relu_plus;
 mod oful;
 mod oracle;
+mod plausible;
 mod sphere;
 mod uniform;
 
@@ -37,6 +38,7 @@ pub use ofu_relu::OfuRelu;
 pub use ofu_relu_plus::OfuReluPlus;
 pub use oful::Oful;
 pub use oracle::Oracle;
+pub use plausible::Plausible;
 pub use uniform::Uniform;
 
 /// The most features, and so the largest dimension, that a policy keeps a matrix for: 4,000 squared are 128 MB.
@@ -53,6 +55,7 @@ pub const REGISTRY: &[Entry] = &[
     ofu_relu::ENTRY,
     ofu_relu_plus::ENTRY,
     neural_ucb::ENTRY,
+    plausible::ENTRY,
 ];
 
 /// Chooses and learns.
@@ -94,8 +97,34 @@ pub trait Policy: fmt::Debug + Send + Sync {
     /// whoever learns does not listen.
     fn reveal(&mut self, _truth: &ReluNet) {}
 
+    /// What the policy thinks of an action, and why.
+    fn explain(&self, action: &[f64]) -> Result<Explanation> {
+        let mut scratch = Scratch::default();
+        self.score(Rows::new(self.dim(), action)?, &mut scratch)?;
+        let Score { mean, width } = scratch.scores.first().copied().unwrap_or_default();
+        let model = self.name().to_owned();
+        Ok(Explanation { mean, spread: width, exploring: self.exploring(), model, why: String::new(), warning: None })
+    }
+
     /// The whole state, to be saved and restored.
     fn snapshot(&self) -> Result<Snapshot>;
+}
+
+/// What a policy thinks of an action.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The predicted mean reward.
+    pub mean: f64,
+    /// How unsure the policy is of it: over the plausible networks where it keeps several, else the width of its interval.
+    pub spread: f64,
+    /// Whether the choice is exploration.
+    pub exploring: bool,
+    /// Which model acts.
+    pub model: String,
+    /// Why this one.
+    pub why: String,
+    /// What is amiss, if something is.
+    pub warning: Option<String>,
 }
 
 /// Memory that `select` works in. Its content between calls means nothing.

@@ -1,0 +1,339 @@
+//! The plausible networks: drawn, refitted as data comes, replaced when they fall out, renewed so that none is taken for granted.
+
+use serde::{Deserialize, Serialize};
+
+use super::history::History;
+use super::refit::{Effort, FIRST_DAMPING, Member, Shape, Work, refit};
+use crate::kernels::{LANES, Lane};
+use crate::linalg::{dot, normalise};
+use crate::relu::{MAX_NEURONS, ReluNet};
+use crate::rng::{Stream, index, normal, uniform};
+
+/// Steps of a refit from where the last one ended, and of one from a new start.
+const WARM_STEPS: usize = 4;
+const COLD_STEPS: usize = 15;
+/// All members are refitted every round until this many observations, then a share of them, so that a round's cost does not grow.
+const EVERY_ROUND: f64 = 30.0;
+/// New starts a round: one until this many observations, then fewer.
+const RENEW: f64 = 200.0;
+/// How often a member that has fallen out is started anew before it waits for its next turn.
+const RETRIES: usize = 3;
+/// The share of starts whose neurons come in nearly opposite pairs. Independent neurons alone would make it look impossible that a
+/// network is high on both sides of the sphere.
+const PAIRED: f64 = 0.25;
+const PAIR_SPREAD: f64 = 0.3;
+/// A weight below this counts as none.
+const NEGLIGIBLE: f64 = 0.02;
+/// The most neurons considered when their number is not given.
+pub(super) const MOST_NEURONS: usize = 16;
+/// A given noise level counts as much as this many residuals.
+const NOISE_WORTH: f64 = 10.0;
+
+/// What the networks are.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Form {
+    pub(super) dim: usize,
+    /// 0: chosen by evidence.
+    pub(super) neurons: usize,
+    pub(super) shape: Shape,
+}
+
+impl Form {
+    /// The unknowns of a network of `neurons` neurons.
+    fn unknowns(&self, neurons: usize) -> f64 {
+        (neurons * self.shape.freedom(self.dim)) as f64
+    }
+
+    /// A network as one imagines it before any data: its rewards of the size `scale`.
+    fn draw(&self, neurons: usize, scale: f64, stream: &mut Stream) -> ReluNet {
+        let mut network = ReluNet::random(self.dim, neurons, stream);
+        let mut theta = network.theta().to_vec();
+        if uniform(stream) < PAIRED {
+            for pair in theta.chunks_exact_mut(2 * self.dim) {
+                let (a, b) = pair.split_at_mut(self.dim);
+                b.iter_mut().zip(a).for_each(|(b, a)| *b = PAIR_SPREAD * *b - *a);
+                normalise(b);
+            }
+        }
+        let mut signs = vec![1.0; neurons];
+        if self.shape == Shape::Signed {
+            for (neuron, sign) in theta.chunks_exact_mut(self.dim).zip(&mut signs) {
+                let length = scale * normal(stream).abs();
+                neuron.iter_mut().for_each(|x| *x *= length);
+                *sign = if uniform(stream) < 0.5 { 1.0 } else { -1.0 };
+            }
+        }
+        if let Ok(drawn) = ReluNet::with_signs(self.dim, theta, signs) {
+            network = drawn;
+        }
+        network
+    }
+}
+
+/// The plausible networks.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Ensemble {
+    pub(super) form: Form,
+    pub(super) members: Vec<Member>,
+    /// The weight of each member, 0 to 1.
+    pub(super) weights: Vec<f64>,
+    /// The noise level that was given or, before there are residuals, guessed; and what it is worth in residuals.
+    guess: f64,
+    worth: f64,
+    /// The noise level in use.
+    pub(super) sigma: f64,
+    /// The root mean square of the rewards.
+    scale: f64,
+    /// Whose turn it is to be refitted, and the refits that are due.
+    next: usize,
+    due: f64,
+    #[serde(skip)]
+    work: Work,
+}
+
+impl Ensemble {
+    pub(super) fn new(form: Form, count: usize, sigma: Option<f64>, stream: &mut Stream) -> Self {
+        let members = (0..count).map(|m| {
+            let neurons = if form.neurons > 0 { form.neurons } else { m % MOST_NEURONS + 1 };
+            Member::new(form.draw(neurons, 1.0, stream))
+        });
+        Ensemble {
+            form,
+            members: members.collect(),
+            weights: vec![1.0; count],
+            guess: sigma.unwrap_or(0.1),
+            worth: if sigma.is_some() { NOISE_WORTH } else { 1.0 },
+            sigma: sigma.unwrap_or(0.1),
+            scale: 1.0,
+            next: 0,
+            due: 0.0,
+            work: Work::default(),
+        }
+    }
+
+    /// Learns the newest observation of the history, (x, y).
+    pub(super) fn learn(&mut self, x: &[f64], y: f64, history: &History, stream: &mut Stream) {
+        let n = history.len() as f64;
+        self.scale = (self.scale * self.scale + (y * y - self.scale * self.scale) / n).max(0.0).sqrt();
+        for member in &mut self.members {
+            let miss = member.network.value(x) - y;
+            member.loss += miss * miss;
+            member.perturbed += miss * miss;
+        }
+        self.due += self.members.len() as f64 * (EVERY_ROUND / n).min(1.0);
+        while self.due >= 1.0 {
+            self.due -= 1.0;
+            self.refit_next(history, stream);
+        }
+        if uniform(stream) < RENEW / n {
+            self.renew(history, stream);
+        }
+        self.estimate_noise(n);
+        self.weigh(n);
+    }
+
+    fn refit(&mut self, m: usize, history: &History, steps: usize) {
+        let effort = Effort { steps, tolerance: 0.02 * self.sigma * self.sigma };
+        refit(&mut self.members[m], m, self.form.shape, history, self.sigma, effort, &mut self.work);
+    }
+
+    /// Refits the member whose turn it is; if it does not come back among the plausible ones, it starts anew.
+    fn refit_next(&mut self, history: &History, stream: &mut Stream) {
+        let m = self.next;
+        self.next = (m + 1) % self.members.len();
+        self.refit(m, history, WARM_STEPS);
+        let n = history.len() as f64;
+        for _ in 0..RETRIES {
+            self.weigh(n);
+            if self.weights[m] > 0.0 {
+                return;
+            }
+            let old = self.start(m, history, stream);
+            if self.cost(&old, n) < self.cost(&self.members[m], n) {
+                self.members[m] = old;
+            }
+        }
+        self.weigh(n);
+    }
+
+    /// A new start for member `m`, fitted; the member as it was.
+    fn start(&mut self, m: usize, history: &History, stream: &mut Stream) -> Member {
+        let neurons = if self.form.neurons > 0 { self.form.neurons } else { self.another_size(stream) };
+        let network = self.form.draw(neurons, self.scale, stream);
+        let old = std::mem::replace(&mut self.members[m], Member::new(network));
+        self.members[m].damping = FIRST_DAMPING;
+        self.refit(m, history, COLD_STEPS);
+        old
+    }
+
+    /// The size of a plausible member, or one more or less.
+    fn another_size(&self, stream: &mut Stream) -> usize {
+        let model = self.sample(stream);
+        let size = self.members[model].network.neurons() + index(stream, 3);
+        (size.max(2) - 1).min(MOST_NEURONS)
+    }
+
+    /// Tries another start for a member, and keeps it as often as its evidence against the old one says.
+    fn renew(&mut self, history: &History, stream: &mut Stream) {
+        let m = 1 + index(stream, self.members.len() - 1);
+        let old = self.start(m, history, stream);
+        let n = history.len() as f64;
+        // A fit to perturbed rewards has twice the noise.
+        let excess = |member: &Member| member.perturbed / (2.0 * self.variance()) + self.price(member, n);
+        let worse = excess(&self.members[m]) - excess(&old);
+        let keeps = uniform(stream) < libm::exp(-0.5 * worse.max(0.0));
+        if !keeps {
+            self.members[m] = old;
+        }
+    }
+
+    fn variance(&self) -> f64 {
+        self.sigma * self.sigma
+    }
+
+    /// What the unknowns of a member cost in evidence, in units of 2 log: Schwarz's criterion. Nothing when the size is given.
+    fn price(&self, member: &Member, n: f64) -> f64 {
+        if self.form.neurons > 0 {
+            return 0.0;
+        }
+        self.form.unknowns(member.network.neurons()) * libm::log(n + 1.0)
+    }
+
+    /// −2 log of the evidence for a member, up to a constant.
+    fn cost(&self, member: &Member, n: f64) -> f64 {
+        let cost = member.loss / self.variance() + self.price(member, n);
+        if cost.is_finite() { cost } else { f64::MAX }
+    }
+
+    /// σ² from the residuals of the best fit and the guess.
+    fn estimate_noise(&mut self, n: f64) {
+        let best = self.best();
+        let member = &self.members[best];
+        let spare = (n - self.form.unknowns(member.network.neurons())).max(0.0);
+        let variance = (self.worth * self.guess * self.guess + member.loss.min(1e250) * (spare / n.max(1.0)).min(1.0))
+            / (self.worth + spare);
+        // A network that fits exactly says that there is no noise, but rounding remains.
+        self.sigma = variance.sqrt().max(1e-9 * self.scale).max(1e-150);
+    }
+
+    /// The member of greatest evidence.
+    pub(super) fn best(&self) -> usize {
+        let cost = |m: &usize| self.cost(&self.members[*m], 1.0);
+        (0..self.members.len()).min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or(0)
+    }
+
+    /// A posterior draw's loss exceeds the best by σ²χ² with as many degrees of freedom as unknowns; what exceeds that is weighed down
+    /// as its likelihood says.
+    fn weigh(&mut self, n: f64) {
+        let costs: Vec<f64> = self.members.iter().map(|member| self.cost(member, n)).collect();
+        let least = costs.iter().fold(f64::MAX, |m, c| m.min(*c));
+        for ((weight, cost), member) in self.weights.iter_mut().zip(&costs).zip(&self.members) {
+            let free = (member.network.neurons() * self.form.shape.freedom(self.form.dim)) as f64;
+            let free = free.min(n);
+            let expected = free + 3.0 * (2.0 * free).sqrt() + 2.0;
+            let excess = (cost - least - expected).max(0.0);
+            let likely = libm::exp(-0.5 * excess);
+            *weight = if likely > NEGLIGIBLE { likely } else { 0.0 };
+        }
+    }
+
+    /// A member drawn by weight.
+    pub(super) fn sample(&self, stream: &mut Stream) -> usize {
+        let total: f64 = self.weights.iter().sum();
+        let mut left = uniform(stream) * total;
+        for (m, weight) in self.weights.iter().enumerate() {
+            left -= weight;
+            if left < 0.0 && *weight > 0.0 {
+                return m;
+            }
+        }
+        self.best()
+    }
+
+    /// The members that count, with their weights, which sum to one.
+    pub(super) fn plausible(&self) -> impl Iterator<Item = (f64, &ReluNet)> {
+        let total: f64 = self.weights.iter().sum();
+        self.weights.iter().zip(&self.members).filter(|(w, _)| **w > 0.0).map(move |(w, m)| (w / total, &m.network))
+    }
+
+    /// The mean prediction at x.
+    pub(super) fn mean(&self, x: &[f64]) -> f64 {
+        self.plausible().map(|(weight, network)| weight * network.value(x)).sum()
+    }
+
+    /// Whether all plausible members have the best one's linear piece at x: a neuron of unit length that switches moves the slope by one.
+    pub(super) fn agree_at(&self, x: &[f64]) -> bool {
+        let slope = |network: &ReluNet| {
+            let mut slope = vec![0.0; x.len()];
+            for (theta, sign) in network.iter().zip(network.signs()) {
+                if dot(theta, x) >= 0.0 {
+                    crate::linalg::axpy(*sign, theta, &mut slope);
+                }
+            }
+            slope
+        };
+        let best = slope(&self.members[self.best()].network);
+        let size = if self.form.shape == Shape::Unit { 1.0 } else { self.scale };
+        self.plausible().all(|(_, network)| {
+            let other = slope(network);
+            let apart: f64 = best.iter().zip(&other).map(|(a, b)| (a - b) * (a - b)).sum();
+            apart < 0.25 * size * size
+        })
+    }
+
+    /// Takes up refitting after a pause: everything is due.
+    pub(super) fn thaw(&mut self) {
+        self.due = self.members.len() as f64;
+    }
+
+    /// The sizes among the plausible members: smallest and largest.
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        let sizes = || self.plausible().map(|(_, network)| network.neurons());
+        (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0))
+    }
+
+    /// More steps for the best member than a round spends.
+    pub(super) fn polish(&mut self, history: &History) -> ReluNet {
+        let best = self.best();
+        // The first member's rewards are not perturbed.
+        self.members.swap(0, best);
+        self.refit(0, history, 4 * COLD_STEPS);
+        self.members[0].network.clone()
+    }
+
+    pub(super) fn is_consistent(&self, dim: usize) -> bool {
+        let form = self.form;
+        form.dim == dim
+            && form.neurons <= MAX_NEURONS
+            && self.members.len() == self.weights.len()
+            && self.members.len() > 1
+            && self.next < self.members.len()
+            && self.weights.iter().all(|w| (0.0..=1.0).contains(w))
+            && (0.0..1e6).contains(&self.due)
+            && self.sigma > 0.0
+            && self.sigma.is_finite()
+            && self.scale.is_finite()
+            && self.members.iter().all(|m| m.network.dim() == dim && m.damping > 0.0 && !m.loss.is_nan())
+    }
+}
+
+/// The mean of the plausible networks and their standard deviation at sixteen arms.
+#[inline(always)]
+pub(super) fn block_moments(networks: &[(f64, &ReluNet)], block: &[Lane], values: &mut Vec<Lane>) -> (Lane, Lane) {
+    values.clear();
+    let (mut mean, mut variance) = ([0.0; LANES], [0.0; LANES]);
+    for (weight, network) in networks {
+        let value = crate::kernels::block_value(network, block);
+        for lane in 0..LANES {
+            mean[lane] += weight * value[lane];
+        }
+        values.push(value);
+    }
+    for ((weight, _), value) in networks.iter().zip(values.iter()) {
+        for lane in 0..LANES {
+            let apart = value[lane] - mean[lane];
+            variance[lane] += weight * (apart * apart);
+        }
+    }
+    (mean, variance.map(f64::sqrt))
+}

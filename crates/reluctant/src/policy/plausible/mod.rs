@@ -1,0 +1,478 @@
+//! `plausible`: optimism over the networks that explain what was seen.
+//!
+//! No exploration length, no gap ν, nothing to tune. The policy keeps a set of networks, each fitted to the history with a
+//! perturbation of every reward of its own (so that together they are nearly draws from the posterior), and plays the arm of
+//! greatest
+//!
+//! > mean + (c + κ·log(s/s*))·s,
+//!
+//! where mean and s are taken over the plausible networks and s* is the spread at the arm of greatest mean. While everything is uncertain the
+//! logarithm vanishes and the policy is nearly greedy, for 1,000 fresh arms a round explore by themselves; once the best known arm is
+//! sure, regions that nobody has looked at count for more.
+//!
+//! Three models, from small to large, and the rule that chooses among them:
+//!
+//! 1. **A linear function with a constant** ([`fallback`]), which acts whenever it has lately predicted better than the networks have:
+//!    rewards that no network of the range explains end here, with a warning in the explanation.
+//! 2. **The plausible networks** ([`ensemble`]): refitted by a few Levenberg–Marquardt steps, weighed by likelihood, started anew when
+//!    they fall out, challenged by new starts. If the number of neurons is not given, members differ in it and Schwarz's criterion
+//!    weighs them. σ is a first guess, corrected by the residuals.
+//! 3. **The frozen network**: once the networks have agreed on the linear piece of every recent action, the best of them is frozen and the
+//!    rest is ridge regression in its features ([`FrozenRelu`]), centred at that network, at a linear bandit's cost. Residuals too
+//!    large for the noise send the policy back to 2.
+//!
+//! **Proven** is only what the paper proves of the third: if the frozen activations are right, `radius = "theorem"` has OFU-ReLU's √T
+//! regret from then on. **Measured** is everything else, the default `radius = "measured"` (c standard deviations) included: see
+//! README.md.
+
+mod ensemble;
+mod fallback;
+mod history;
+mod refit;
+
+use pulp::{Arch, NullaryFnOnce};
+use serde::{Deserialize, Serialize};
+
+use super::ofu_relu::SIGNS;
+use super::sphere::RegionCache;
+use super::{Entry, Explanation, Literal, Policy, Sample, Scratch, Snapshot, check_features, confidence, read_state};
+use crate::arms::{Arms, Choice, Rows, Score, argmax, check_observation};
+use crate::ellipsoid::Confidence;
+use crate::error::{Error, Result};
+use crate::frozen::FrozenRelu;
+use crate::kernels::{Blocks, Lane};
+use crate::linalg::normalise;
+use crate::params::{Initial, Kind, Param, Params};
+use crate::relu::{MAX_NEURONS, ReluNet};
+use crate::rng::{Key, Purpose, normal, unit_vector};
+use ensemble::{Ensemble, Form, MOST_NEURONS, block_moments};
+use fallback::Fallback;
+use history::History;
+use refit::Shape;
+
+/// The activations are frozen when the networks have agreed on the actions of this share of all rounds, without a break.
+const AGREED_SHARE: f64 = 0.25;
+/// But not before this many observations for each unknown, nor before `FROZEN_FROM` in all.
+const FROZEN_PER_UNKNOWN: usize = 20;
+const FROZEN_FROM: usize = 500;
+/// In the frozen stage squared residuals are averaged over this many rounds; above `SURPRISED` times the noise they say it is wrong.
+const WATCH: f64 = 100.0;
+const SURPRISED: f64 = 1.75;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "plausible",
+    summary: "optimism over the networks that explain the history; nothing to tune",
+    citation: "this library; the frozen stage is that of Xu, Bastani, Goel and Bastani (2024)",
+    params: &[
+        Param::new(
+            "neurons",
+            Initial::Count(0),
+            Kind::Count { min: 0, max: MAX_NEURONS as u64 },
+            "neurons k of the networks; 0: chosen by evidence, up to 16",
+        )
+        .told(),
+        Param::new(
+            "sigma",
+            Initial::Auto("estimated"),
+            Kind::NOT_NEGATIVE,
+            "first guess of the noise level; residuals correct it",
+        )
+        .told(),
+        SIGNS,
+        Param::new("networks", Initial::Count(32), Kind::Count { min: 2, max: 1000 }, "how many networks are kept"),
+        Param::new(
+            "mode",
+            Initial::Word("optimism"),
+            Kind::Word(&["optimism", "sampling"]),
+            "act by optimism, or by one network drawn at random a round",
+        ),
+        Param::new("optimism", Initial::Real(0.5), Kind::NOT_NEGATIVE, "c: standard deviations added to the mean"),
+        Param::new(
+            "curiosity",
+            Initial::Real(0.5),
+            Kind::NOT_NEGATIVE,
+            "κ: more of them where the spread is above that of the best known arm",
+        ),
+        Param::new(
+            "budget",
+            Initial::Count(4000),
+            Kind::Count { min: 64, max: 1 << 20 },
+            "observations kept for refits",
+        ),
+        Param::new(
+            "lambda",
+            Initial::Real(1.0),
+            Kind::POSITIVE,
+            "ridge penalty λ of the frozen stage, towards the frozen network",
+        ),
+        Param::new(
+            "radius",
+            Initial::Word("measured"),
+            Kind::Word(&["measured", "theorem"]),
+            "widths of the frozen stage: `optimism` standard deviations, or the confidence radius of the theorem",
+        ),
+        confidence::DELTA,
+    ],
+    sphere: true,
+    samples: &[
+        Sample { name: "default", world: "relu-sphere", settings: &[("neurons", Literal::Count(3))] },
+        Sample { name: "unknown_size", world: "relu-sphere", settings: &[("networks", Literal::Count(16))] },
+        Sample {
+            name: "signs",
+            world: "relu-sphere",
+            settings: &[
+                ("neurons", Literal::Count(3)),
+                ("signs", Literal::Word("free")),
+                ("networks", Literal::Count(8)),
+            ],
+        },
+        Sample {
+            name: "sampling",
+            world: "relu-sphere",
+            settings: &[
+                ("neurons", Literal::Count(3)),
+                ("mode", Literal::Word("sampling")),
+                ("networks", Literal::Count(8)),
+            ],
+        },
+    ],
+    build: |dim, params, key| Ok(Box::new(Plausible::new(dim, params, key)?)),
+    restore: |state| Ok(Box::new(read_state(state, Plausible::is_consistent)?)),
+};
+
+/// Optimism over the networks that explain the history.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Plausible {
+    config: Config,
+    key: Key,
+    /// Observations so far.
+    seen: u64,
+    history: History,
+    ensemble: Ensemble,
+    fallback: Fallback,
+    /// Rounds in a row on whose action the networks agreed.
+    agreed: u64,
+    frozen: Option<Frozen>,
+    /// How often a frozen network turned out wrong.
+    thawed: u64,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Config {
+    dim: usize,
+    sampling: bool,
+    optimism: f64,
+    curiosity: f64,
+    lambda: f64,
+    delta: f64,
+    theorem: bool,
+}
+
+/// The last stage.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Frozen {
+    regime: FrozenRelu,
+    #[serde(skip)]
+    region: RegionCache,
+    /// The recent mean of (residual/σ)².
+    surprise: f64,
+    sigma: f64,
+}
+
+impl Plausible {
+    fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
+        let neurons = params.size("neurons")?;
+        let shape = if params.word("signs")? == "free" { Shape::Signed } else { Shape::Unit };
+        if dim < 2 {
+            return Err(Error::out_of_range("dim", dim, "at least 2 for a ReLU network on the sphere"));
+        }
+        let largest = if neurons > 0 { neurons } else { MOST_NEURONS };
+        check_features((largest + 1) * dim, "(neurons + 1) times dim")?;
+        let config = Config {
+            dim,
+            sampling: params.word("mode")? == "sampling",
+            optimism: params.real("optimism")?,
+            curiosity: params.real("curiosity")?,
+            lambda: params.real("lambda")?,
+            delta: params.real("delta")?,
+            theorem: params.word("radius")? == "theorem",
+        };
+        let networks = params.size("networks")?;
+        let sigma = params.real("sigma").ok();
+        let mut stream = key.purpose(Purpose::Start).stream();
+        let form = Form { dim, neurons, shape };
+        Ok(Plausible {
+            config,
+            key,
+            seen: 0,
+            history: History::new(dim, networks, params.size("budget")?, key),
+            ensemble: Ensemble::new(form, networks, sigma, &mut stream),
+            fallback: Fallback::new(dim),
+            agreed: 0,
+            frozen: None,
+            thawed: 0,
+        })
+    }
+
+    fn is_consistent(&self) -> bool {
+        let dim = self.config.dim;
+        self.history.dim() == dim
+            && self.history.networks() == self.ensemble.members.len()
+            && self.history.len() as u64 <= self.seen
+            && (self.seen == 0) == (self.history.len() == 0)
+            && self.ensemble.is_consistent(dim)
+            && self.fallback.is_consistent(dim)
+            && self
+                .frozen
+                .as_ref()
+                .is_none_or(|f| f.regime.is_consistent() && f.regime.network().dim() == dim && f.sigma.is_finite())
+    }
+
+    /// The linear regime with Θ̃, once the networks agree.
+    pub fn regime(&self) -> Option<&FrozenRelu> {
+        self.frozen.as_ref().map(|frozen| &frozen.regime)
+    }
+
+    /// The plausible networks and their weights, which sum to one.
+    pub fn networks(&self) -> Vec<(f64, ReluNet)> {
+        self.ensemble.plausible().map(|(weight, network)| (weight, network.clone())).collect()
+    }
+
+    /// The noise level in use.
+    pub fn sigma(&self) -> f64 {
+        self.ensemble.sigma
+    }
+
+    fn radius(&self, frozen: &Frozen) -> f64 {
+        if !self.config.theorem {
+            return self.config.optimism * frozen.sigma;
+        }
+        let neurons = frozen.regime.network().neurons() as f64;
+        let Config { lambda, delta, .. } = self.config;
+        let confidence = Confidence { lambda, sigma: frozen.sigma, delta, norm_bound: (5.0 * neurons).sqrt() };
+        confidence.radius(frozen.regime.ellipsoid().log_det_ratio())
+    }
+
+    /// Freezes the best network if the plausible ones have agreed for long enough.
+    fn freeze_if_agreed(&mut self, action: &[f64]) {
+        self.agreed = if !self.fallback.acts && self.ensemble.agree_at(action) { self.agreed + 1 } else { 0 };
+        let (_, size) = self.ensemble.sizes();
+        let unknowns = size * self.ensemble.form.shape.freedom(self.config.dim);
+        let enough = FROZEN_FROM.max(FROZEN_PER_UNKNOWN * unknowns).min(self.history.budget() / 2) as u64;
+        if self.seen < enough || (self.agreed as f64) < AGREED_SHARE * self.seen as f64 {
+            return;
+        }
+        let network = self.ensemble.polish(&self.history);
+        let mut regime = FrozenRelu::centred(network, self.config.lambda);
+        self.history.for_each(|x, y| regime.update(x, y));
+        self.frozen =
+            Some(Frozen { regime, region: RegionCache::default(), surprise: 1.0, sigma: self.ensemble.sigma });
+    }
+
+    /// Scores arms by the plausible networks.
+    fn score_by_networks(&self, rows: Rows<'_>, scratch: &mut Scratch) {
+        struct Kernel<'a>(&'a [(f64, &'a ReluNet)], Rows<'a>, &'a mut Vec<Lane>, &'a mut Vec<Score>);
+        impl NullaryFnOnce for Kernel<'_> {
+            type Output = ();
+            #[inline(always)]
+            fn call(self) {
+                let Kernel(networks, rows, values, scores) = self;
+                let mut blocks = Blocks::new(rows);
+                while let Some((count, block)) = blocks.next() {
+                    let (mean, spread) = block_moments(networks, block, values);
+                    scores.extend((0..count).map(|lane| Score { mean: mean[lane], width: spread[lane] }));
+                }
+            }
+        }
+        let networks: Vec<(f64, &ReluNet)> = self.ensemble.plausible().collect();
+        scratch.scores.clear();
+        Arch::new().dispatch(Kernel(&networks, rows, &mut scratch.lanes, &mut scratch.scores));
+        self.widen(&mut scratch.scores);
+    }
+
+    /// From the spread over the networks to the width.
+    fn widen(&self, scores: &mut [Score]) {
+        let Config { optimism, curiosity, .. } = self.config;
+        let surest = argmax(scores.iter().map(|score| score.mean)).map_or(0.0, |best| scores[best].width);
+        let floor = surest.max(f64::MIN_POSITIVE);
+        for score in scores {
+            let beyond = if curiosity > 0.0 && score.width > floor { libm::log(score.width / floor) } else { 0.0 };
+            score.width *= optimism + curiosity * beyond;
+        }
+    }
+
+    /// The best arm of one network drawn at random.
+    fn select_by_sampling<'a>(&self, rows: Rows<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        self.score(rows, scratch)?;
+        let drawn = self.ensemble.sample(&mut key.purpose(Purpose::Choice).stream());
+        let best_of = |network: &ReluNet, values: &mut Vec<f64>| {
+            values.clear();
+            crate::kernels::network_values(network, rows, values);
+            argmax(values.iter().copied()).unwrap_or(0)
+        };
+        let values = &mut scratch.numbers;
+        let chosen = best_of(&self.ensemble.members[drawn].network, values);
+        let agrees = |(weight, network)| if best_of(network, values) == chosen { weight } else { 0.0 };
+        let propensity: f64 = self.ensemble.plausible().map(agrees).sum();
+        Ok(Choice::row(rows, chosen, scratch.scores[chosen], propensity.min(1.0)))
+    }
+
+    /// The optimistic action on the sphere: the best of many random ones, improved by ever smaller random steps.
+    fn search_sphere(&self, key: Key, scratch: &mut Scratch) -> Result<Choice<'static>> {
+        let d = self.config.dim;
+        let mut stream = key.purpose(Purpose::Choice).stream();
+        let mut candidates = vec![0.0; d * SPHERE_STARTS * d.min(8)];
+        candidates.chunks_exact_mut(d).for_each(|x| unit_vector(&mut stream, x));
+        let mut spread = 0.5;
+        loop {
+            let rows = Rows::trusted(d, &candidates);
+            self.score(rows, scratch)?;
+            let best = argmax(scratch.scores.iter().map(Score::upper)).unwrap_or(0);
+            let (action, score) = (rows.get(best).to_vec(), scratch.scores[best]);
+            if spread < SPHERE_FINEST {
+                return Ok(Choice { index: None, action: action.into(), score, propensity: 1.0, certificate: None });
+            }
+            candidates.truncate(d * SPHERE_STEPS);
+            for (i, x) in candidates.chunks_exact_mut(d).enumerate() {
+                x.copy_from_slice(&action);
+                if i > 0 {
+                    x.iter_mut().for_each(|x| *x += spread * normal(&mut stream));
+                    if !normalise(x) {
+                        x.copy_from_slice(&action);
+                    }
+                }
+            }
+            spread *= 0.5;
+        }
+    }
+}
+
+/// Random actions for each dimension, random steps of each size, and the smallest size.
+const SPHERE_STARTS: usize = 256;
+const SPHERE_STEPS: usize = 64;
+const SPHERE_FINEST: f64 = 1e-3;
+
+impl Policy for Plausible {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn dim(&self) -> usize {
+        self.config.dim
+    }
+
+    fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        arms.expect_dim(self.config.dim)?;
+        match (&self.frozen, arms) {
+            (Some(frozen), Arms::Sphere { .. }) => frozen.region.select(&frozen.regime, 0.0, self.radius(frozen)),
+            (None, Arms::Sphere { .. }) => self.search_sphere(key, scratch),
+            (None, Arms::Finite(rows)) if self.config.sampling && !self.fallback.acts => {
+                self.select_by_sampling(rows, key, scratch)
+            }
+            (_, Arms::Finite(rows)) => super::select_optimistic(self, rows, scratch),
+        }
+    }
+
+    fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
+        check_observation(self.config.dim, action, reward)?;
+        let number = self.seen;
+        self.seen = self.seen.saturating_add(1);
+        self.history.push(number, action, reward);
+        if let Some(frozen) = &mut self.frozen {
+            if frozen.learn(action, reward) {
+                return Ok(());
+            }
+            self.frozen = None;
+            self.thawed += 1;
+            self.agreed = 0;
+            self.ensemble.thaw();
+        }
+        let predicted = self.ensemble.mean(action);
+        self.fallback.learn(action, reward, predicted, self.ensemble.sigma);
+        let mut stream = self.key.round(number).purpose(Purpose::Fit).stream();
+        self.ensemble.learn(action, reward, &self.history, &mut stream);
+        self.freeze_if_agreed(action);
+        Ok(())
+    }
+
+    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
+        Arms::Finite(rows).expect_dim(self.config.dim)?;
+        match &self.frozen {
+            Some(frozen) => frozen.regime.score(rows, self.radius(frozen), scratch),
+            None if self.fallback.acts => self.fallback.score(rows, &mut scratch.scores),
+            None => self.score_by_networks(rows, scratch),
+        }
+        Ok(())
+    }
+
+    /// Whether the networks still disagree about what to do.
+    fn exploring(&self) -> bool {
+        self.frozen.is_none() && self.agreed == 0
+    }
+
+    fn explain(&self, action: &[f64]) -> Result<Explanation> {
+        let rows = Rows::new(self.config.dim, action)?;
+        let mut scratch = Scratch::default();
+        self.score(rows, &mut scratch)?;
+        let Score { mean, width } = scratch.scores.first().copied().unwrap_or_default();
+        let (model, why) = self.model();
+        let mut explanation =
+            Explanation { mean, spread: width, exploring: self.exploring(), model, why, warning: self.warning() };
+        if self.frozen.is_none() && !self.fallback.acts {
+            let apart = |(weight, network): (f64, &ReluNet)| weight * (network.value(action) - mean).powi(2);
+            explanation.spread = self.ensemble.plausible().map(apart).sum::<f64>().sqrt();
+        }
+        Ok(explanation)
+    }
+
+    fn snapshot(&self) -> Result<Snapshot> {
+        Snapshot::of(ENTRY.name, self)
+    }
+}
+
+impl Plausible {
+    /// Which model acts, and why.
+    fn model(&self) -> (String, String) {
+        let (least, most) = self.ensemble.sizes();
+        let size = if least == most { format!("{most}") } else { format!("{least} to {most}") };
+        let count = self.ensemble.plausible().count();
+        let chosen = if self.ensemble.form.neurons > 0 { "given" } else { "chosen by evidence" };
+        if let Some(frozen) = &self.frozen {
+            let neurons = frozen.regime.network().neurons();
+            let model = format!("linear regression on the features of one frozen network of {neurons} neurons");
+            return (model, "the plausible networks agreed on the linear piece of every recent action".to_owned());
+        }
+        let (networks, linear) = self.fallback.errors();
+        if self.fallback.acts {
+            let why = format!("lately it errs by {linear:.3}, the networks by {networks:.3}");
+            return ("a linear function with a constant".to_owned(), why);
+        }
+        let why = format!(
+            "{} observations, number of neurons {chosen}, noise level {:.3}; lately they err by {networks:.3}, a linear function by \
+             {linear:.3}",
+            self.seen, self.ensemble.sigma
+        );
+        (format!("{count} plausible networks of {size} neurons"), why)
+    }
+
+    fn warning(&self) -> Option<String> {
+        if self.fallback.acts {
+            return Some("no network of the range explains the rewards".to_owned());
+        }
+        (self.thawed > 0).then(|| {
+            let times = if self.thawed == 1 { "once".to_owned() } else { format!("{} times", self.thawed) };
+            format!("a frozen network has turned out wrong {times}")
+        })
+    }
+}
+
+impl Frozen {
+    /// Learns (x, y); false if the residuals are too large for a frozen network that is right.
+    fn learn(&mut self, x: &[f64], y: f64) -> bool {
+        let miss = (y - self.regime.mean(x)) / self.sigma;
+        // A single outlier is no reason to doubt the network.
+        self.surprise += ((miss * miss).min(WATCH / 4.0) - self.surprise) / WATCH;
+        self.regime.update(x, y);
+        self.surprise < SURPRISED
+    }
+}

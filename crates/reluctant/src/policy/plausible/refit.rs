@@ -1,0 +1,433 @@
+//! Levenberg–Marquardt steps for many small networks on one growing history.
+//!
+//! A unit neuron moves in its tangent space: the Householder reflection H = I − βvvᵀ with v = θ ± e₁ carries it to the last d−1
+//! coordinates, so the unknowns are free. A neuron of any length has all d coordinates. The perturbed rewards y + σξ make the
+//! minimiser of each network a draw from (nearly) the posterior of networks rather than its mode.
+//!
+//! [`crate::estimate`] finds the best network of a fixed set of samples, and works hard for it. Here a few steps a round from where
+//! the last round ended are enough, and they must cost microseconds.
+
+use pulp::{Arch, NullaryFnOnce};
+
+use super::history::{Block, History};
+use crate::kernels::{LANES, Lane};
+use crate::linalg::{Cholesky, axpy, dot, normalise};
+use crate::relu::ReluNet;
+
+/// Blocks whose Jacobian is held at once: it should stay in the nearest cache.
+const CHUNK: usize = 8;
+const LEAST_DAMPING: f64 = 1e-7;
+const MOST_DAMPING: f64 = 1e6;
+pub(super) const FIRST_DAMPING: f64 = 1e-3;
+
+/// A network and how well it fits.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub(super) struct Member {
+    pub(super) network: ReluNet,
+    /// Σ (f(x) − y)² over the history.
+    pub(super) loss: f64,
+    /// The same with the member's perturbed rewards, which its fit makes small.
+    pub(super) perturbed: f64,
+    /// The damping at which the last step succeeded, relative to the greatest diagonal entry.
+    pub(super) damping: f64,
+}
+
+impl Member {
+    pub(super) fn new(network: ReluNet) -> Self {
+        Member { network, loss: 0.0, perturbed: 0.0, damping: FIRST_DAMPING }
+    }
+}
+
+/// Which neurons there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) enum Shape {
+    /// Unit length, second layer of ones.
+    Unit,
+    /// Any length, second layer ±1.
+    Signed,
+}
+
+impl Shape {
+    /// The unknowns of a neuron.
+    pub(super) fn freedom(self, dim: usize) -> usize {
+        match self {
+            Shape::Unit => dim - 1,
+            Shape::Signed => dim,
+        }
+    }
+}
+
+/// How far a refit goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Effort {
+    pub(super) steps: usize,
+    /// A step that gains less ends the refit.
+    pub(super) tolerance: f64,
+}
+
+/// Buffers, kept from refit to refit.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Work {
+    reflectors: Vec<f64>,
+    jacobian: Vec<Lane>,
+    normal: Vec<f64>,
+    factor: Vec<f64>,
+    gradient: Vec<f64>,
+    step: Vec<f64>,
+    trial: Vec<f64>,
+}
+
+/// Refits `member`, the `m`-th, by a few steps.
+pub(super) fn refit(
+    member: &mut Member,
+    m: usize,
+    shape: Shape,
+    history: &History,
+    sigma: f64,
+    effort: Effort,
+    work: &mut Work,
+) {
+    let unknowns = member.network.neurons() * shape.freedom(history.dim());
+    let mut loss = linearise(member.network.theta(), member.network.signs(), m, shape, history, sigma, work);
+    let mut refused = 0;
+    for _ in 0..effort.steps {
+        let Some(()) = solve(unknowns, member.damping, work) else {
+            member.damping *= 10.0;
+            continue;
+        };
+        retract(member.network.theta(), history.dim(), shape, work);
+        let reached = losses(&work.trial, member.network.signs(), m, history, sigma).1;
+        if reached < loss {
+            let gained = loss - reached;
+            member.network.replace(&work.trial);
+            member.damping = (member.damping * 0.2).max(LEAST_DAMPING);
+            refused = 0;
+            loss = reached;
+            if gained < effort.tolerance {
+                break;
+            }
+            linearise(member.network.theta(), member.network.signs(), m, shape, history, sigma, work);
+        } else {
+            member.damping = (member.damping * 5.0).min(MOST_DAMPING);
+            refused += 1;
+            if refused > 4 {
+                break;
+            }
+        }
+    }
+    (member.loss, member.perturbed) = losses(member.network.theta(), member.network.signs(), m, history, sigma);
+}
+
+/// Σ (f(x) − y)² and Σ (f(x) − y − σξ)².
+pub(super) fn losses(theta: &[f64], signs: &[f64], m: usize, history: &History, sigma: f64) -> (f64, f64) {
+    struct Kernel<'a>(&'a [f64], &'a [f64], usize, &'a History, f64);
+    impl NullaryFnOnce for Kernel<'_> {
+        type Output = (f64, f64);
+        #[inline(always)]
+        fn call(self) -> (f64, f64) {
+            let Kernel(theta, signs, m, history, sigma) = self;
+            let (mut plain, mut perturbed) = ([0.0; LANES], [0.0; LANES]);
+            for block in history.blocks(m) {
+                let mut residual = [0.0; LANES];
+                for (neuron, &sign) in theta.chunks_exact(history.dim()).zip(signs) {
+                    let input = inner(neuron, block);
+                    for lane in 0..LANES {
+                        residual[lane] += sign * if input[lane] > 0.0 { input[lane] } else { 0.0 };
+                    }
+                }
+                for lane in 0..LANES {
+                    let r = residual[lane] - block.rewards[lane];
+                    let p = r - sigma * block.jitter[lane];
+                    plain[lane] += r * r;
+                    perturbed[lane] += p * p;
+                }
+            }
+            (total(&plain), total(&perturbed))
+        }
+    }
+    Arch::new().dispatch(Kernel(theta, signs, m, history, sigma))
+}
+
+#[inline(always)]
+fn inner(neuron: &[f64], block: Block<'_>) -> Lane {
+    let mut sum = [0.0; LANES];
+    for (&t, x) in neuron.iter().zip(block.actions) {
+        for lane in 0..LANES {
+            sum[lane] += t * x[lane];
+        }
+    }
+    sum
+}
+
+/// The sum of all lanes, in an order that vectorises.
+#[inline(always)]
+fn total(lanes: &Lane) -> f64 {
+    let mut sum = *lanes;
+    for width in [8, 4, 2, 1] {
+        for lane in 0..width {
+            sum[lane] += sum[lane + width];
+        }
+    }
+    sum[0]
+}
+
+/// JᵀJ (its upper triangle), Jᵀr and the perturbed loss at `theta`, into `work`.
+fn linearise(
+    theta: &[f64],
+    signs: &[f64],
+    m: usize,
+    shape: Shape,
+    history: &History,
+    sigma: f64,
+    work: &mut Work,
+) -> f64 {
+    let unknowns = signs.len() * shape.freedom(history.dim());
+    reflect(theta, history.dim(), &mut work.reflectors);
+    work.jacobian.resize((unknowns + 1) * CHUNK, [0.0; LANES]);
+    work.normal.clear();
+    work.normal.resize(unknowns * unknowns, 0.0);
+    work.gradient.clear();
+    work.gradient.resize(unknowns, 0.0);
+    struct Kernel<'a>(&'a [f64], &'a [f64], usize, Shape, &'a History, f64, &'a mut Work);
+    impl NullaryFnOnce for Kernel<'_> {
+        type Output = f64;
+        #[inline(always)]
+        fn call(self) -> f64 {
+            let Kernel(theta, signs, m, shape, history, sigma, work) = self;
+            let mut loss = 0.0;
+            let mut held = 0;
+            for block in history.blocks(m) {
+                differentiate(theta, signs, shape, block, sigma, &work.reflectors, &mut work.jacobian, held);
+                held += 1;
+                if held == CHUNK {
+                    loss += accumulate(held, work);
+                    held = 0;
+                }
+            }
+            loss + accumulate(held, work)
+        }
+    }
+    Arch::new().dispatch(Kernel(theta, signs, m, shape, history, sigma, work))
+}
+
+/// Row a of the transposed Jacobian at block `at` is `jacobian[a·CHUNK + at]`; the residuals are its last row.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn differentiate(
+    theta: &[f64],
+    signs: &[f64],
+    shape: Shape,
+    block: Block<'_>,
+    sigma: f64,
+    reflectors: &[f64],
+    jacobian: &mut [Lane],
+    at: usize,
+) {
+    let d = block.actions.len();
+    let freedom = shape.freedom(d);
+    let mut residual = [0.0; LANES];
+    for lane in 0..LANES {
+        residual[lane] = -block.rewards[lane] - sigma * block.jitter[lane];
+    }
+    for (i, (neuron, &sign)) in theta.chunks_exact(d).zip(signs).enumerate() {
+        let input = inner(neuron, block);
+        let mut active = [0.0; LANES];
+        for lane in 0..LANES {
+            active[lane] = if input[lane] > 0.0 { sign } else { 0.0 };
+            residual[lane] += active[lane] * input[lane];
+        }
+        let reflector = &reflectors[i * d..(i + 1) * d];
+        let mut along = [0.0; LANES];
+        if shape == Shape::Unit {
+            along = inner(reflector, block);
+            let beta = 1.0 / (1.0 + neuron[0].abs());
+            along.iter_mut().for_each(|a| *a *= beta);
+        }
+        for a in 0..freedom {
+            let j = a + d - freedom;
+            let row = &mut jacobian[(i * freedom + a) * CHUNK + at];
+            for lane in 0..LANES {
+                row[lane] = active[lane] * (block.actions[j][lane] - along[lane] * reflector[j]);
+            }
+        }
+    }
+    jacobian[signs.len() * freedom * CHUNK + at] = residual;
+}
+
+/// Adds the blocks held to JᵀJ and Jᵀr; their part of the loss.
+#[inline(always)]
+fn accumulate(held: usize, work: &mut Work) -> f64 {
+    let unknowns = work.gradient.len();
+    let row = |a: usize| &work.jacobian[a * CHUNK..a * CHUNK + held];
+    let residual = row(unknowns);
+    for a in 0..unknowns {
+        let left = row(a);
+        work.gradient[a] += lane_dot(left, residual);
+        for b in a..unknowns {
+            work.normal[a * unknowns + b] += lane_dot(left, row(b));
+        }
+    }
+    lane_dot(residual, residual)
+}
+
+#[inline(always)]
+fn lane_dot(a: &[Lane], b: &[Lane]) -> f64 {
+    let mut sum = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            sum[lane] += a[lane] * b[lane];
+        }
+    }
+    total(&sum)
+}
+
+/// v = θ ± e₁ of every neuron.
+fn reflect(theta: &[f64], dim: usize, reflectors: &mut Vec<f64>) {
+    reflectors.clear();
+    reflectors.extend_from_slice(theta);
+    for v in reflectors.chunks_exact_mut(dim) {
+        v[0] += 1.0f64.copysign(v[0]);
+    }
+}
+
+/// The damped Gauss–Newton step, into `work.step`; nothing if the matrix is not positive definite.
+fn solve(unknowns: usize, damping: f64, work: &mut Work) -> Option<()> {
+    work.factor.clear();
+    work.factor.extend_from_slice(&work.normal);
+    let top = (0..unknowns).fold(f64::MIN_POSITIVE, |m, a| m.max(work.normal[a * unknowns + a]));
+    (0..unknowns).for_each(|a| work.factor[a * unknowns + a] += damping * top);
+    let factor = Cholesky::new(&mut work.factor, unknowns)?;
+    work.step.clear();
+    work.step.extend(work.gradient.iter().map(|g| -g));
+    factor.solve(&mut work.step);
+    work.step.iter().all(|h| h.is_finite()).then_some(())
+}
+
+/// θ moved by the step and, if of unit length, brought back to the sphere, into `work.trial`.
+fn retract(theta: &[f64], dim: usize, shape: Shape, work: &mut Work) {
+    let freedom = shape.freedom(dim);
+    work.trial.clear();
+    work.trial.extend_from_slice(theta);
+    for (i, moved) in work.trial.chunks_exact_mut(dim).enumerate() {
+        let step = &work.step[i * freedom..(i + 1) * freedom];
+        if shape == Shape::Signed {
+            axpy(1.0, step, moved);
+            continue;
+        }
+        let v = &work.reflectors[i * dim..(i + 1) * dim];
+        let along = dot(&v[1..], step) / (1.0 + moved[0].abs());
+        axpy(1.0, step, &mut moved[1..]);
+        axpy(-along, v, moved);
+        if !normalise(moved) {
+            moved.copy_from_slice(&theta[i * dim..(i + 1) * dim]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Key, normal, unit_vector};
+
+    const MEMBER: usize = 2;
+    const SIGMA: f64 = 0.3;
+
+    /// A history whose last block is not full, and a network of each shape.
+    fn cases() -> impl Iterator<Item = (History, ReluNet, Shape)> {
+        let mut stream = Key::new(3).stream();
+        [(2, 3, Shape::Unit), (5, 4, Shape::Unit), (3, 2, Shape::Signed)].into_iter().map(
+            move |(dim, neurons, shape)| {
+                let mut history = History::new(dim, 4, 1000, Key::new(4));
+                let mut x = vec![0.0; dim];
+                for number in 0..203 {
+                    unit_vector(&mut stream, &mut x);
+                    history.push(number, &x, normal(&mut stream));
+                }
+                let mut network = ReluNet::random(dim, neurons, &mut stream);
+                if shape == Shape::Signed {
+                    let theta = network.theta().iter().map(|t| 0.7 * t).collect();
+                    network = ReluNet::with_signs(dim, theta, vec![1.0, -1.0]).unwrap();
+                }
+                (history, network, shape)
+            },
+        )
+    }
+
+    fn perturbed_loss(history: &History, network: &ReluNet) -> f64 {
+        losses(network.theta(), network.signs(), MEMBER, history, SIGMA).1
+    }
+
+    #[test]
+    fn losses_are_those_of_the_definition() {
+        for (history, network, _) in cases() {
+            let mut plain = 0.0;
+            history.for_each(|x, y| plain += (network.value(x) - y).powi(2));
+            let (found, perturbed) = losses(network.theta(), network.signs(), MEMBER, &history, SIGMA);
+            assert!((found - plain).abs() < 1e-10 * plain);
+            let (_, unperturbed) = losses(network.theta(), network.signs(), 0, &history, SIGMA);
+            assert!((unperturbed - plain).abs() < 1e-10 * plain, "the first network's rewards are not perturbed");
+            assert!((perturbed - plain).abs() > 1e-3 * plain);
+        }
+    }
+
+    #[test]
+    fn gradient_and_normal_matrix_agree_with_finite_differences() {
+        for (history, network, shape) in cases() {
+            let mut work = Work::default();
+            let (theta, signs) = (network.theta().to_vec(), network.signs().to_vec());
+            let loss = linearise(&theta, &signs, MEMBER, shape, &history, SIGMA, &mut work);
+            assert!((loss - perturbed_loss(&history, &network)).abs() < 1e-10 * loss);
+            let unknowns = work.gradient.len();
+            let h = 1e-6;
+            // f at every observation after a step of h in unknown a.
+            let moved = |work: &mut Work, a: usize, h: f64| {
+                work.step.clear();
+                work.step.resize(unknowns, 0.0);
+                work.step[a] = h;
+                retract(&theta, history.dim(), shape, work);
+                let mut network = network.clone();
+                network.replace(&work.trial);
+                let mut values = Vec::new();
+                history.for_each(|x, _| values.push(network.value(x)));
+                (values, perturbed_loss(&history, &network))
+            };
+            let mut columns = Vec::new();
+            for a in 0..unknowns {
+                let ((up, above), (down, below)) = (moved(&mut work, a, h), moved(&mut work, a, -h));
+                assert!((work.gradient[a] - (above - below) / (4.0 * h)).abs() < 1e-5, "{shape:?} {a}");
+                columns.push(up.iter().zip(&down).map(|(u, d)| (u - d) / (2.0 * h)).collect::<Vec<f64>>());
+            }
+            for a in 0..unknowns {
+                for b in a..unknowns {
+                    let expected: f64 = columns[a].iter().zip(&columns[b]).map(|(p, q)| p * q).sum();
+                    assert!((work.normal[a * unknowns + b] - expected).abs() < 1e-4, "{shape:?} {a} {b}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_refit_never_climbs_and_recovers_the_truth_from_nearby() {
+        for (dim, neurons) in [(2, 3), (5, 5)] {
+            let mut stream = Key::new(8).stream();
+            let truth = ReluNet::random(dim, neurons, &mut stream);
+            let mut history = History::new(dim, 2, 1000, Key::new(4));
+            let mut x = vec![0.0; dim];
+            for number in 0..300 {
+                unit_vector(&mut stream, &mut x);
+                history.push(number, &x, truth.value(&x));
+            }
+            let mut theta = truth.theta().to_vec();
+            theta.iter_mut().for_each(|t| *t += 0.1 * normal(&mut stream));
+            let mut member = Member::new(ReluNet::new(dim, theta).unwrap().normalised().unwrap());
+            let mut last = f64::INFINITY;
+            for _ in 0..30 {
+                let effort = Effort { steps: 4, tolerance: 0.0 };
+                refit(&mut member, 0, Shape::Unit, &history, 0.0, effort, &mut Work::default());
+                assert!(member.loss <= last + 1e-20);
+                last = member.loss;
+            }
+            assert!(member.loss < 1e-20, "{}", member.loss);
+        }
+    }
+}
