@@ -157,6 +157,25 @@ class NeuralUcb(Policy):
         rate: float | None = None,
     ) -> Self: ...
 
+class Plausible(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        neurons: int | None = 0,
+        sigma: float | None = None,
+        signs: Literal["ones", "free"] | None = "ones",
+        networks: int | None = 32,
+        mode: Literal["optimism", "sampling"] | None = "optimism",
+        optimism: float | None = 0.5,
+        curiosity: float | None = 0.5,
+        budget: int | None = 4000,
+        lambda_: float | None = 1.0,
+        radius: Literal["measured", "theorem"] | None = "measured",
+        delta: float | None = 0.01,
+    ) -> Self: ...
+
 __all__ = [
     "Policy",
     "Uniform",
@@ -168,4 +187,5 @@ __all__ = [
     "OfuRelu",
     "OfuReluPlus",
     "NeuralUcb",
+    "Plausible",
 ]
