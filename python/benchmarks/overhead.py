@@ -42,7 +42,7 @@ kind = "oful"
 def microseconds(works: list[Callable[[], object]], calls: int) -> list[float]:
     """The processor time of each work a call: the least of many rounds in turn, since whatever else the machine does only adds to it."""
     least = [float("inf")] * len(works)
-    for _ in range(40):
+    for _ in range(200):
         for i, work in enumerate(works):
             start = time.thread_time()
             work()
