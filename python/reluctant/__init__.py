@@ -29,8 +29,9 @@ from .policies import *  # noqa: F403
 from .results import Results
 
 if TYPE_CHECKING:
-    from .regressor import ReluRegressor
+    from .regressor import ReluRegressor as ReluRegressor
 
+# Without ReluRegressor, which is there for those who have scikit-learn: `from reluctant import *` must not need it.
 __all__ = [
     "Choice",
     "Experiment",
@@ -38,7 +39,6 @@ __all__ = [
     "Matching",
     "PoolExecutor",
     "ReluNet",
-    "ReluRegressor",
     "Results",
     "__version__",
     "environments",
@@ -53,7 +53,13 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # scikit-learn takes a second to import: only who asks for the estimator waits for it.
     if name == "ReluRegressor":
-        from .regressor import ReluRegressor
-
+        try:
+            from .regressor import ReluRegressor
+        except ImportError as cause:
+            raise ImportError("ReluRegressor needs scikit-learn 1.6 or later: pip install scikit-learn") from cause
         return ReluRegressor
     raise AttributeError(f"module 'reluctant' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), "ReluRegressor"])

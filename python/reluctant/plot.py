@@ -41,9 +41,12 @@ def regret(
     axes : array of Axes, optional
         Where to draw, one a panel; a new figure by default.
     """
-    import matplotlib.pyplot as plt
     import numpy as np
 
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as cause:
+        raise ImportError("figures need matplotlib: pip install matplotlib") from cause
     if show not in _LINES:
         raise ValueError(f"show must be one of {', '.join(_LINES)}, not '{show}'")
     panels = results.panels

@@ -47,8 +47,31 @@ def test_importing_it_imports_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", f"import reluctant, sys; assert not {heavy} & set(sys.modules)"], check=True)
 
 
+def test_it_works_with_numpy_alone() -> None:
+    """Whatever else is missing is named by who needs it."""
+    program = """
+import sys
+for missing in ("matplotlib", "pandas", "sklearn", "tqdm", "polars", "pyarrow"):
+    sys.modules[missing] = None
+from reluctant import *
+import reluctant
+results = Experiment(policies="oful", rounds=20, trials=2).run()
+assert results.to_columns("trials")["regret"].shape == (2,) and results._repr_html_()
+for needs, library in ((results.summary, "pandas"), (results.plot, "matplotlib"), (lambda: reluctant.ReluRegressor, "scikit-learn")):
+    try:
+        needs()
+    except ImportError as cause:
+        assert f"pip install {library}" in str(cause), cause
+    else:
+        raise AssertionError(library)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "trials: 2 trials\n"
+
+
 def test_everything_that_is_offered_is_there() -> None:
-    assert all(getattr(reluctant, name) is not None for name in reluctant.__all__)
+    assert all(getattr(reluctant, name) is not None for name in [*reluctant.__all__, *dir(reluctant)])
     with pytest.raises(AttributeError, match="has no attribute 'OfuReluu'"):
         reluctant.OfuReluu  # noqa: B018
 
