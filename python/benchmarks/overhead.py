@@ -17,7 +17,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-
 import reluctant
 
 ROOT = Path(__file__).parents[2]

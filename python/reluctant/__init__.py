@@ -25,7 +25,7 @@ from ._core import Choice, ReluNet, __version__, environments
 from .estimate import Fit, Matching, fit, match_neurons
 from .executors import PoolExecutor
 from .experiment import Experiment
-from .policies import *  # noqa: F403
+from .policies import *
 from .results import Results
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from .policies import class_name
 
 PATH = Path(__file__).with_name("policies.pyi")
 
-HEAD = '''# Made from the registry by `python -m reluctant._stubs`; not to be edited.
+HEAD = """# Made from the registry by `python -m reluctant._stubs`; not to be edited.
 
 import os
 from typing import ClassVar, Final, Literal
@@ -34,7 +34,7 @@ class Policy(_core.Policy):
 CLASSES: Final[dict[str, type[Policy]]]
 
 def class_name(kind: str) -> str: ...
-'''
+"""
 
 
 def stub() -> str:
@@ -46,7 +46,14 @@ def stub() -> str:
 
 
 def _class(row: Mapping[str, Any]) -> str:
-    lines = ["", f"class {class_name(row['name'])}(Policy):", "    def __new__(", "        cls,", "        dim: int,", "        *,"]
+    lines = [
+        "",
+        f"class {class_name(row['name'])}(Policy):",
+        "    def __new__(",
+        "        cls,",
+        "        dim: int,",
+        "        *,",
+    ]
     lines.append("        seed: int = 0,")
     lines += [f"        {_parameter(param)}," for param in row["params"]]
     return "\n".join([*lines, "    ) -> Self: ...", ""])

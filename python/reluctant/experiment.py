@@ -139,9 +139,7 @@ class Experiment:
 
     def _play_own(self, executor: Executor | None, notify: Notify) -> list[tuple[int, str, str, list[str]]]:
         jobs = [
-            (policy, world, self._core.own_trials(world, policy.label))
-            for policy in self._own
-            for world in self._core.worlds
+            (policy, world, self._core.own_trials(world, policy.label)) for policy in self._own for world in self._core.worlds
         ]
         if not jobs:
             return []

@@ -12,7 +12,14 @@ if TYPE_CHECKING:
 
 # The same as in the figures of the command line: Okabe and Ito's colours, which the colour-blind can tell apart, without their yellow.
 COLOURS = ("#0072b2", "#d55e00", "#008f68", "#c05f97", "#dc9200", "#3aa0dc", "#000000")
-DASHES: tuple[Any, ...] = ("-", (0, (4, 1.8)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)), (0, (8, 2)), (0, (5, 1.2, 1.2, 1.2, 1.2, 1.2)))
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (4, 1.8)),
+    (0, (1.2, 1.2)),
+    (0, (5, 1.5, 1.2, 1.5)),
+    (0, (8, 2)),
+    (0, (5, 1.2, 1.2, 1.2, 1.2, 1.2)),
+)
 MARKERS = ("o", "s", "^", "D", "v", "P", "_", "X")
 
 _LINES = {"mean": ("mean", "lo95", "hi95"), "median": ("median", "q10", "q90")}

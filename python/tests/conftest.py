@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
 from reluctant import Experiment, Policy, ReluNet, _core
 from reluctant.policies import CLASSES
 

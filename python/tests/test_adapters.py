@@ -9,8 +9,7 @@ from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
-
-from reluctant import OfuRelu, Oful
+from reluctant import Oful, OfuRelu
 from reluctant.adapters.obp import ObpPolicy
 
 

@@ -11,8 +11,7 @@ from conftest import circle, play
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-
-from reluctant import OfuRelu, Oful, Policy
+from reluctant import Oful, OfuRelu, Policy
 
 
 def policies() -> list[Policy]:

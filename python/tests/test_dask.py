@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from conftest import small_settings
-
 from reluctant import Experiment
 
 distributed = pytest.importorskip("distributed")

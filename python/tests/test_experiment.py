@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import small_settings
-
 from reluctant import Experiment, Oful, PoolExecutor, Results, executors, progress
 
 

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 import reluctant
 from reluctant import _stubs
 

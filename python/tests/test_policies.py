@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import SAMPLES, circle, play
-
 import reluctant
-from reluctant import OfuRelu, Oful, Oracle, Policy, ReluNet, Uniform, _core
+from conftest import SAMPLES, circle, play
+from reluctant import Oful, OfuRelu, Oracle, Policy, ReluNet, Uniform, _core
 from reluctant.policies import CLASSES, class_name
 
 each = pytest.mark.parametrize(("cls", "settings"), SAMPLES)
@@ -62,7 +61,7 @@ def test_choices_agree_with_scores_and_with_one_another(cls: Any, settings: dict
     assert np.array_equal(choice.action, arms[choice.index])
     means, widths = policy.scores(arms)
     assert means.shape == widths.shape == (30,)
-    assert 0 < choice.propensity
+    assert choice.propensity > 0
     again = pickle.loads(pickle.dumps(choice))
     assert repr(again) == repr(choice) and again.propensity == choice.propensity
 

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reluctant import ReluNet, ReluRegressor, fit, geometry, match_neurons, theory
+from reluctant.adapters.sklearn import OnlineRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-
-from reluctant import ReluNet, ReluRegressor, fit, geometry, match_neurons, theory
-from reluctant.adapters.sklearn import OnlineRegressor
 
 
 @parametrize_with_checks([ReluRegressor(), OnlineRegressor()])
