@@ -17,7 +17,7 @@ const EVERY_ROUND: f64 = 30.0;
 /// New starts a round: one until this many observations, then fewer.
 const RENEW: f64 = 200.0;
 /// How often a member that has fallen out is started anew before it waits for its next turn.
-const RETRIES: usize = 3;
+const RETRIES: usize = 2;
 /// The share of starts whose neurons come in nearly opposite pairs. Independent neurons alone would make it look impossible that a
 /// network is high on both sides of the sphere.
 const PAIRED: f64 = 0.25;
@@ -154,6 +154,13 @@ impl Ensemble {
             }
         }
         self.weigh(n);
+        if self.weights[m] == 0.0 {
+            // Where good fits are hard to find, it shares one and differs from it by its own perturbations.
+            let source = self.sample(stream);
+            self.members[m] = self.members[source].clone();
+            self.refit(m, history, WARM_STEPS);
+            self.weigh(n);
+        }
     }
 
     /// A new start for member `m`, fitted; the member as it was.

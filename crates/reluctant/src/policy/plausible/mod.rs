@@ -243,6 +243,12 @@ impl Plausible {
         self.ensemble.sigma
     }
 
+    /// Whether the linear model acts: it has predicted better lately, or no size but the largest would do, and so none is right.
+    fn linear_acts(&self) -> bool {
+        let at_the_end = self.ensemble.form.neurons == 0 && self.ensemble.sizes().0 + 1 >= MOST_NEURONS;
+        self.fallback.acts || at_the_end
+    }
+
     fn radius(&self, frozen: &Frozen) -> f64 {
         if !self.config.theorem {
             return self.config.optimism * frozen.sigma;
@@ -255,7 +261,7 @@ impl Plausible {
 
     /// Freezes the best network if the plausible ones have agreed for long enough.
     fn freeze_if_agreed(&mut self, action: &[f64]) {
-        self.agreed = if !self.fallback.acts && self.ensemble.agree_at(action) { self.agreed + 1 } else { 0 };
+        self.agreed = if !self.linear_acts() && self.ensemble.agree_at(action) { self.agreed + 1 } else { 0 };
         let (_, size) = self.ensemble.sizes();
         let unknowns = size * self.ensemble.form.shape.freedom(self.config.dim);
         let enough = FROZEN_FROM.max(FROZEN_PER_UNKNOWN * unknowns).min(self.history.budget() / 2) as u64;
@@ -366,7 +372,7 @@ impl Policy for Plausible {
         match (&self.frozen, arms) {
             (Some(frozen), Arms::Sphere { .. }) => frozen.region.select(&frozen.regime, 0.0, self.radius(frozen)),
             (None, Arms::Sphere { .. }) => self.search_sphere(key, scratch),
-            (None, Arms::Finite(rows)) if self.config.sampling && !self.fallback.acts => {
+            (None, Arms::Finite(rows)) if self.config.sampling && !self.linear_acts() => {
                 self.select_by_sampling(rows, key, scratch)
             }
             (_, Arms::Finite(rows)) => super::select_optimistic(self, rows, scratch),
@@ -388,7 +394,7 @@ impl Policy for Plausible {
             self.ensemble.thaw();
         }
         let predicted = self.ensemble.mean(action);
-        self.fallback.learn(action, reward, predicted, self.ensemble.sigma);
+        self.fallback.learn(action, reward, predicted);
         let mut stream = self.key.round(number).purpose(Purpose::Fit).stream();
         self.ensemble.learn(action, reward, &self.history, &mut stream);
         self.freeze_if_agreed(action);
@@ -399,7 +405,7 @@ impl Policy for Plausible {
         Arms::Finite(rows).expect_dim(self.config.dim)?;
         match &self.frozen {
             Some(frozen) => frozen.regime.score(rows, self.radius(frozen), scratch),
-            None if self.fallback.acts => self.fallback.score(rows, &mut scratch.scores),
+            None if self.linear_acts() => self.fallback.score(rows, &mut scratch.scores),
             None => self.score_by_networks(rows, scratch),
         }
         Ok(())
@@ -418,7 +424,7 @@ impl Policy for Plausible {
         let (model, why) = self.model();
         let mut explanation =
             Explanation { mean, spread: width, exploring: self.exploring(), model, why, warning: self.warning() };
-        if self.frozen.is_none() && !self.fallback.acts {
+        if self.frozen.is_none() && !self.linear_acts() {
             let apart = |(weight, network): (f64, &ReluNet)| weight * (network.value(action) - mean).powi(2);
             explanation.spread = self.ensemble.plausible().map(apart).sum::<f64>().sqrt();
         }
@@ -443,7 +449,7 @@ impl Plausible {
             return (model, "the plausible networks agreed on the linear piece of every recent action".to_owned());
         }
         let (networks, linear) = self.fallback.errors();
-        if self.fallback.acts {
+        if self.linear_acts() {
             let why = format!("lately it errs by {linear:.3}, the networks by {networks:.3}");
             return ("a linear function with a constant".to_owned(), why);
         }
@@ -456,7 +462,7 @@ impl Plausible {
     }
 
     fn warning(&self) -> Option<String> {
-        if self.fallback.acts {
+        if self.linear_acts() {
             return Some("no network of the range explains the rewards".to_owned());
         }
         (self.thawed > 0).then(|| {

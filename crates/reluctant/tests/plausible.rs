@@ -1,0 +1,165 @@
+//! The policy `plausible` where its promises can be tested: it freezes and thaws, says what it does, and survives rewards that no
+//! network explains.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+
+use std::ops::Range;
+
+use reluctant::policy::{self, Policy, Scratch};
+use reluctant::rng::{Purpose, normal, unit_vector};
+use reluctant::{Arms, Key, ReluNet, Settings};
+
+const DIM: usize = 2;
+const ARMS: usize = 200;
+
+fn arms(game: u64, round: u64, dim: usize) -> Vec<f64> {
+    let mut stream = Key::new(77).trial(game).round(round).purpose(Purpose::Arms).stream();
+    let mut arms = vec![0.0; ARMS * dim];
+    arms.chunks_exact_mut(dim).for_each(|x| unit_vector(&mut stream, x));
+    arms
+}
+
+/// Plays `rounds` rounds in the world of mean reward `mean` and noise `noise`; the regret.
+fn play(
+    policy: &mut dyn Policy,
+    rounds: Range<u64>,
+    mean: impl Fn(&[f64]) -> f64,
+    noise: impl FnMut(u64) -> f64,
+) -> f64 {
+    play_game(0, policy, rounds, mean, noise)
+}
+
+/// The same with other arms for every `game`.
+fn play_game(
+    game: u64,
+    policy: &mut dyn Policy,
+    rounds: Range<u64>,
+    mean: impl Fn(&[f64]) -> f64,
+    mut noise: impl FnMut(u64) -> f64,
+) -> f64 {
+    let (mut scratch, mut regret) = (Scratch::default(), 0.0);
+    for round in rounds {
+        let arms = arms(game, round, policy.dim());
+        let choice =
+            policy.select(Arms::finite(policy.dim(), &arms).unwrap(), Key::new(5).round(round), &mut scratch).unwrap();
+        let best = arms.chunks_exact(policy.dim()).map(&mean).fold(f64::MIN, f64::max);
+        let action = choice.action.into_owned();
+        regret += best - mean(&action);
+        policy.update(&action, mean(&action) + noise(round)).unwrap();
+    }
+    regret
+}
+
+fn gaussian(sigma: f64) -> impl FnMut(u64) -> f64 {
+    move |round| sigma * normal(&mut Key::new(78).round(round).purpose(Purpose::Noise).stream())
+}
+
+fn plausible(settings: Settings) -> Box<dyn Policy> {
+    policy::build("plausible", DIM, &settings, Key::new(3)).unwrap()
+}
+
+fn told(neurons: u64, sigma: f64) -> Settings {
+    Settings::new().with("neurons", neurons).with("sigma", sigma)
+}
+
+fn truth(seed: u64, neurons: usize) -> ReluNet {
+    ReluNet::random(DIM, neurons, &mut Key::new(seed).stream())
+}
+
+#[test]
+fn it_finds_the_best_arm_without_being_told_anything() {
+    for seed in 0..4 {
+        let truth = truth(seed, 3);
+        let mut policy = plausible(Settings::new());
+        play(policy.as_mut(), 0..150, |x| truth.value(x), gaussian(0.1));
+        let late = play(policy.as_mut(), 150..250, |x| truth.value(x), gaussian(0.1));
+        let explanation = policy.explain(&[1.0, 0.0]).unwrap();
+        assert!(late < 0.03 * 100.0, "seed {seed}: {late}, {explanation:?}");
+        assert!(explanation.why.contains("chosen by evidence"), "{explanation:?}");
+        assert_eq!(explanation.warning, None);
+    }
+}
+
+#[test]
+fn it_freezes_once_the_networks_agree_and_thaws_when_the_world_changes() {
+    let (before, after) = (truth(1, 3), truth(2, 3));
+    let mut policy = plausible(told(3, 0.1));
+    play(policy.as_mut(), 0..1500, |x| before.value(x), gaussian(0.1));
+    let frozen = policy.explain(&[1.0, 0.0]).unwrap();
+    assert!(frozen.model.contains("frozen") && !frozen.exploring, "{frozen:?}");
+    play(policy.as_mut(), 1500..1700, |x| after.value(x), gaussian(0.1));
+    let thawed = policy.explain(&[1.0, 0.0]).unwrap();
+    assert!(!thawed.model.contains("frozen") && thawed.warning.unwrap().contains("turned out wrong once"));
+}
+
+#[test]
+fn the_frozen_stage_plays_on_the_sphere_and_with_the_radius_of_the_theorem() {
+    let truth = truth(1, 3);
+    for radius in ["measured", "theorem"] {
+        let mut policy = plausible(told(3, 0.1).with("radius", radius));
+        play(policy.as_mut(), 0..1500, |x| truth.value(x), gaussian(0.1));
+        assert!(policy.explain(&[1.0, 0.0]).unwrap().model.contains("frozen"));
+        let choice = policy.select(Arms::Sphere { dim: DIM }, Key::new(1), &mut Scratch::default()).unwrap();
+        let best = reluctant::geometry::best_action(&truth, 100_000).unwrap().f_star;
+        assert!(truth.value(&choice.action) > best - 0.1, "{radius}");
+    }
+}
+
+#[test]
+fn before_it_is_frozen_it_also_chooses_from_the_sphere() {
+    let truth = truth(4, 3);
+    let best = reluctant::geometry::best_action(&truth, 100_000).unwrap().f_star;
+    let mut policy = plausible(told(3, 0.01));
+    let mut noise = gaussian(0.01);
+    for round in 0..60 {
+        let choice =
+            policy.select(Arms::Sphere { dim: DIM }, Key::new(5).round(round), &mut Scratch::default()).unwrap();
+        let action = choice.action.into_owned();
+        policy.update(&action, truth.value(&action) + noise(round)).unwrap();
+        assert!(round < 50 || truth.value(&action) > best - 0.05, "round {round}");
+    }
+}
+
+/// Rewards that no network of the range explains: no more than half worse than a linear bandit with a constant.
+#[test]
+fn worlds_that_no_network_explains_end_in_the_linear_model() {
+    type World = (&'static str, fn(&[f64]) -> f64, f64, bool);
+    let worlds: [World; 5] = [
+        ("linear", |x| 20.0 * x[0] - 6.0 * x[1], 2.0, true),
+        ("offset", |x| 40.0 + x[0], 0.1, true),
+        ("large", |x| 1e6 * (x[0].max(0.0) + x[1].max(0.0)), 1e5, true),
+        ("small", |x| 1e-6 * (x[0].max(0.0) + x[1].max(0.0)), 1e-7, true),
+        ("noise", |_| 0.0, 1.0, false),
+    ];
+    for (name, mean, sigma, flagged) in worlds {
+        for settings in [told(3, 0.1), Settings::new()] {
+            let mut policy = plausible(settings.clone());
+            let (mut regret, mut allowed) = (0.0, 0.0);
+            for game in 0..4 {
+                policy = plausible(settings.clone());
+                regret += play_game(game, policy.as_mut(), 0..300, mean, gaussian(sigma));
+                let linear = Settings::new().with("features", "constant").with("sigma", sigma);
+                let mut rival = policy::build("oful", DIM, &linear, Key::new(3)).unwrap();
+                allowed += 1.5 * play_game(game, rival.as_mut(), 0..300, mean, gaussian(sigma));
+            }
+            assert!(regret <= allowed + 1e-9, "{name}: {regret} is above {allowed}");
+            let warning = policy.explain(&[1.0, 0.0]).unwrap().warning;
+            assert!(!flagged || warning.is_some(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn heavy_tails_do_not_stop_it() {
+    let truth = truth(6, 3);
+    let cauchy = |round: u64| {
+        let mut stream = Key::new(79).round(round).stream();
+        0.1 * normal(&mut stream) / normal(&mut stream)
+    };
+    let mut policy = plausible(told(3, 0.1));
+    let regret = play(policy.as_mut(), 0..400, |x| truth.value(x), cauchy);
+    let linear = Settings::new().with("features", "constant");
+    let mut rival = policy::build("oful", DIM, &linear, Key::new(3)).unwrap();
+    let allowed = 1.5 * play(rival.as_mut(), 0..400, |x| truth.value(x), cauchy);
+    assert!(regret <= allowed, "{regret} is above {allowed}");
+}
