@@ -66,6 +66,15 @@ pub enum LabError {
         /// Why.
         cause: Box<reluctant::Error>,
     },
+    /// The threads to play on cannot be started.
+    #[error("cannot start the threads to play on: {0}")]
+    Threads(String),
+    /// Whoever runs the experiment stopped it.
+    #[error("the run was stopped; trials that had finished are kept")]
+    Stopped,
+    /// A trial that was played elsewhere does not fit.
+    #[error("a result that was handed in does not fit: {0}")]
+    Foreign(String),
     /// A report cannot be written.
     #[error(transparent)]
     Report(#[from] crate::report::ReportError),

@@ -1,6 +1,8 @@
 //! What an experiment consists of: trials, each a pure function of its key and named by its content.
 
-use reluctant::{Key, Settings, Value, env, play, policy};
+use std::sync::atomic::AtomicBool;
+
+use reluctant::{Key, Policy, Settings, Value, env, play, policy};
 use serde::{Deserialize, Serialize};
 
 use crate::results::TrialCurve;
@@ -20,7 +22,7 @@ pub enum Stage {
 const TUNING: u64 = 1 << 63;
 
 /// One (environment, policy, seed): everything its result depends on, and nothing else.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// The environment's name in the registry.
     pub environment: String,
@@ -56,11 +58,24 @@ impl Trial {
 
     /// Plays the trial.
     pub fn run(&self) -> reluctant::Result<TrialCurve> {
+        self.run_until(&AtomicBool::new(false))
+    }
+
+    /// Plays the trial; once `stop` is set, it ends with [`reluctant::Error::Stopped`].
+    pub fn run_until(&self, stop: &AtomicBool) -> reluctant::Result<TrialCurve> {
+        self.run_with(stop, |dim, key| policy::build(&self.policy, dim, &self.policy_settings, key))
+    }
+
+    /// Plays the trial's rounds with the policy that `make` makes instead of the one it names.
+    pub fn run_with(
+        &self,
+        stop: &AtomicBool,
+        make: impl FnOnce(usize, Key) -> reluctant::Result<Box<dyn Policy>>,
+    ) -> reluctant::Result<TrialCurve> {
         let start = std::time::Instant::now();
         let key = self.key();
         let world = env::build(&self.environment, &self.environment_settings, key)?;
-        let policy = policy::build(&self.policy, world.dim(), &self.policy_settings, key)?;
-        let mut policy = Timed::new(policy);
+        let mut policy = Timed::new(make(world.dim(), key)?, stop);
         let checkpoints = checkpoints(self.rounds);
         let mut curve = Vec::with_capacity(checkpoints.len());
         let (mut regret, mut chance) = (0.0, 0.0);

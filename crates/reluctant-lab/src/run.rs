@@ -1,6 +1,7 @@
 //! Runs an experiment: tunes, plays, stores, and puts the results in order.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::AtomicBool;
 
 use rayon::prelude::*;
 use reluctant::Settings;
@@ -45,42 +46,34 @@ pub fn run(
     threads: usize,
     progress: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<()> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|cause| LabError::Io {
-        action: "start the threads of",
-        path: store.dir().to_owned(),
-        cause: std::io::Error::other(cause),
-    })?;
-    let mut tuning = Vec::new();
-    for_each_meeting(experiment, |world, contender| {
-        if contender.grid.is_empty() {
-            return Ok(());
-        }
-        for candidate in contender.candidates() {
-            for trial in 0..experiment.tuning_trials {
-                tuning.push(Job::new(experiment, world, contender, &candidate, Stage::Tuning, trial)?);
-            }
-        }
-        Ok(())
-    })?;
-    play_missing(&pool, store, Stage::Tuning, tuning, progress)?;
+    run_until(experiment, store, threads, progress, &AtomicBool::new(false))
+}
 
-    let finished = store.finished();
-    let mut reported = Vec::new();
-    for_each_meeting(experiment, |world, contender| {
-        let chosen = choose(experiment, world, contender, &finished)?.unwrap_or_default();
-        for trial in 0..experiment.trials {
-            reported.push(Job::new(experiment, world, contender, &chosen, Stage::Reported, trial)?);
-        }
-        Ok(())
-    })?;
-    play_missing(&pool, store, Stage::Reported, reported, progress)
+/// Like [`run`]; once another thread sets `stop`, trials break off and the run ends with [`LabError::Stopped`].
+pub fn run_until(
+    experiment: &Experiment,
+    store: &Store,
+    threads: usize,
+    progress: &(dyn Fn(Event<'_>) + Sync),
+    stop: &AtomicBool,
+) -> Result<()> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|cause| LabError::Threads(cause.to_string()))?;
+    for stage in [Stage::Tuning, Stage::Reported] {
+        play_missing(&pool, store, stage, jobs(experiment, stage, &store.finished())?, progress, stop)?;
+    }
+    Ok(())
 }
 
 /// A trial with the labels that people know it by.
-struct Job<'a> {
-    world: &'a str,
-    policy: &'a str,
-    trial: Trial,
+#[derive(Debug, Clone)]
+pub struct Job<'a> {
+    /// The environment's label.
+    pub world: &'a str,
+    /// The policy's label.
+    pub policy: &'a str,
+    /// The trial.
+    pub trial: Trial,
 }
 
 impl<'a> Job<'a> {
@@ -100,8 +93,48 @@ impl<'a> Job<'a> {
     }
 }
 
+/// Every trial of a stage, finished or not. The reported ones depend on what tuning chose, so `finished` must hold all tuning trials by
+/// then.
+pub fn jobs<'a>(
+    experiment: &'a Experiment,
+    stage: Stage,
+    finished: &HashMap<String, TrialCurve>,
+) -> Result<Vec<Job<'a>>> {
+    let mut jobs = Vec::new();
+    for_each_meeting(experiment, |world, contender| {
+        let (candidates, trials) = match stage {
+            Stage::Tuning if contender.grid.is_empty() => return Ok(()),
+            Stage::Tuning => (contender.candidates(), experiment.tuning_trials),
+            Stage::Reported => {
+                (vec![choose(experiment, world, contender, finished)?.unwrap_or_default()], experiment.trials)
+            }
+        };
+        for candidate in candidates {
+            for trial in 0..trials {
+                jobs.push(Job::new(experiment, world, contender, &candidate, stage, trial)?);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(jobs)
+}
+
+/// Those of `jobs` that `store` does not hold, each trial once, in the order in which they are best played.
+pub fn missing<'a>(store: &Store, jobs: Vec<Job<'a>>) -> Vec<Job<'a>> {
+    // Two labels may stand for the same policy: what is the same trial is played once.
+    let mut seen = HashSet::new();
+    let mut missing: Vec<Job<'_>> =
+        jobs.into_iter().filter(|job| !store.has(&job.trial) && seen.insert(job.trial.id())).collect();
+    // By trial, so that every policy's first trials finish first and no one policy is left for the end.
+    missing.sort_by_key(|job| job.trial.trial);
+    missing
+}
+
 fn failed(world: &str, policy: &str, trial: u64, cause: reluctant::Error) -> LabError {
-    LabError::Trial { world: world.to_owned(), policy: policy.to_owned(), trial, cause: Box::new(cause) }
+    match cause {
+        reluctant::Error::Stopped => LabError::Stopped,
+        cause => LabError::Trial { world: world.to_owned(), policy: policy.to_owned(), trial, cause: Box::new(cause) },
+    }
 }
 
 fn for_each_meeting<'a>(
@@ -122,18 +155,15 @@ fn play_missing(
     stage: Stage,
     jobs: Vec<Job<'_>>,
     progress: &(dyn Fn(Event<'_>) + Sync),
+    stop: &AtomicBool,
 ) -> Result<()> {
     let total = jobs.len() as u64;
-    // Two labels may stand for the same policy: what is the same trial is played once.
-    let mut seen = HashSet::new();
-    let mut missing: Vec<Job<'_>> =
-        jobs.into_iter().filter(|job| !store.has(&job.trial) && seen.insert(job.trial.id())).collect();
+    let missing = missing(store, jobs);
     progress(Event::Begin { stage, total, finished: total - missing.len() as u64 });
-    // By trial, so that every policy's first trials finish first and no one policy is left for the end.
-    missing.sort_by_key(|job| job.trial.trial);
     let outcome = pool.install(|| {
         missing.par_iter().with_max_len(1).try_for_each(|job| {
-            let curve = job.trial.run().map_err(|cause| failed(job.world, job.policy, job.trial.trial, cause))?;
+            let curve = job.trial.run_until(stop);
+            let curve = curve.map_err(|cause| failed(job.world, job.policy, job.trial.trial, cause))?;
             store.append(&job.trial, curve)?;
             progress(Event::Finished { world: job.world, policy: job.policy });
             Ok(())

@@ -2,6 +2,8 @@
 //!
 //! Lines are found again by the trial's name, never by their position. A line that a crash tore in half is dropped and its trial
 //! played again; anything else that cannot be read stops with an error, so that nothing is lost silently.
+//!
+//! A trial may be played elsewhere, on another machine say: [`line()`] is what travels back, [`Store::accept`] takes it in.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -25,11 +27,18 @@ const FORMAT: u32 = 1;
 /// A folder with the results of one experiment.
 #[derive(Debug)]
 pub struct Store {
-    dir: PathBuf,
     finished: Mutex<HashMap<String, TrialCurve>>,
-    file: Mutex<File>,
+    /// `None` for results that live in memory alone.
+    folder: Option<Folder>,
     /// Whether a torn last line was dropped on opening.
     pub torn: bool,
+}
+
+/// Where results are kept.
+#[derive(Debug)]
+struct Folder {
+    results: PathBuf,
+    file: Mutex<File>,
     /// Held as long as this process writes to the folder.
     _lock: File,
 }
@@ -89,7 +98,13 @@ impl Store {
             .append(true)
             .open(&results)
             .map_err(LabError::io("open for writing", &results))?;
-        Ok(Store { dir: dir.to_owned(), finished: Mutex::new(finished), file: Mutex::new(file), torn, _lock: lock })
+        let folder = Folder { results, file: Mutex::new(file), _lock: lock };
+        Ok(Store { finished: Mutex::new(finished), folder: Some(folder), torn })
+    }
+
+    /// Results that are kept in memory and nowhere else.
+    pub fn in_memory() -> Self {
+        Store { finished: Mutex::default(), folder: None, torn: false }
     }
 
     /// The experiment that `dir` holds, the version that played it and its finished trials, without changing anything.
@@ -101,11 +116,6 @@ impl Store {
         let Manifest { version, experiment, .. } = read_manifest(dir)?;
         let (finished, _) = read_results(&results_path(dir), false)?;
         Ok((experiment, version, finished))
-    }
-
-    /// The folder.
-    pub fn dir(&self) -> &Path {
-        &self.dir
     }
 
     /// Whether a trial is finished.
@@ -120,16 +130,40 @@ impl Store {
 
     /// Appends a finished trial: the line is on its way to the disk before this returns.
     pub fn append(&self, trial: &Trial, curve: TrialCurve) -> Result<()> {
-        let id = trial.id();
-        let path = results_path(&self.dir);
-        let line = Line { format: FORMAT, id: id.clone(), policy: trial.policy.clone(), stage: trial.stage, curve };
-        let mut text = serde_json::to_string(&line).map_err(|cause| LabError::io("write", &path)(cause.into()))?;
-        text.push('\n');
-        // One write a line: only the last can ever be torn.
-        lock(&self.file).write_all(text.as_bytes()).map_err(LabError::io("append to", &path))?;
-        lock(&self.finished).insert(id, line.curve);
+        if let Some(folder) = &self.folder {
+            folder.append(line(trial, &curve)?)?;
+        }
+        lock(&self.finished).insert(trial.id(), curve);
         Ok(())
     }
+
+    /// Takes in the [`line()`] of `trial`, played elsewhere. One that is here already is not kept twice; returns whether it was new.
+    pub fn accept(&self, trial: &Trial, text: &str) -> Result<bool> {
+        let Line { id, curve, .. } = read_line(text.as_bytes()).map_err(LabError::Foreign)?;
+        if id != trial.id() {
+            return Err(LabError::Foreign(format!("it is the result of trial {id}, not of {}", trial.id())));
+        }
+        if self.has(trial) {
+            return Ok(false);
+        }
+        self.append(trial, curve)?;
+        Ok(true)
+    }
+}
+
+impl Folder {
+    fn append(&self, mut line: String) -> Result<()> {
+        line.push('\n');
+        // One write a line: only the last can ever be torn.
+        lock(&self.file).write_all(line.as_bytes()).map_err(LabError::io("append to", &self.results))
+    }
+}
+
+/// A finished trial as one line of `results.jsonl`.
+pub fn line(trial: &Trial, curve: &TrialCurve) -> Result<String> {
+    let line =
+        Line { format: FORMAT, id: trial.id(), policy: trial.policy.clone(), stage: trial.stage, curve: curve.clone() };
+    serde_json::to_string(&line).map_err(|cause| LabError::Foreign(cause.to_string()))
 }
 
 /// A poisoned lock only means that another worker failed; what it guards is whole.

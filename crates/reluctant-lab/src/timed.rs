@@ -1,21 +1,22 @@
-//! A policy with a stopwatch. The core has no clocks; the lab holds one around it.
+//! A policy with a stopwatch and an emergency brake. The core has no clocks and plays to the end; the lab holds both around it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use reluctant::{Arms, Choice, Key, Policy, ReluNet, Result, Rows, Scratch, Snapshot};
+use reluctant::{Arms, Choice, Error, Key, Policy, ReluNet, Result, Rows, Scratch, Snapshot};
 
-/// Counts the time that the policy within spends choosing and learning.
+/// Counts the time that the policy within spends choosing and learning, and chooses no more once `stop` is set.
 #[derive(Debug)]
-pub(crate) struct Timed {
+pub(crate) struct Timed<'s> {
     policy: Box<dyn Policy>,
+    stop: &'s AtomicBool,
     /// Atomic because `select` takes `&self`; one thread alone uses it.
     nanoseconds: AtomicU64,
 }
 
-impl Timed {
-    pub(crate) fn new(policy: Box<dyn Policy>) -> Self {
-        Timed { policy, nanoseconds: AtomicU64::new(0) }
+impl<'s> Timed<'s> {
+    pub(crate) fn new(policy: Box<dyn Policy>, stop: &'s AtomicBool) -> Self {
+        Timed { policy, stop, nanoseconds: AtomicU64::new(0) }
     }
 
     pub(crate) fn seconds(&self) -> f64 {
@@ -27,7 +28,7 @@ impl Timed {
     }
 }
 
-impl Policy for Timed {
+impl Policy for Timed<'_> {
     fn name(&self) -> &'static str {
         self.policy.name()
     }
@@ -37,6 +38,9 @@ impl Policy for Timed {
     }
 
     fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
+        }
         let start = Instant::now();
         let choice = self.policy.select(arms, key, scratch);
         self.add(start);

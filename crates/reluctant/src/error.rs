@@ -97,6 +97,9 @@ pub enum Error {
         /// How many there are.
         found: usize,
     },
+    /// Whoever runs a game ended it before its time.
+    #[error("stopped before the end")]
+    Stopped,
     /// A saved policy that cannot be restored.
     #[error("this saved policy cannot be restored: {reason}")]
     Snapshot {

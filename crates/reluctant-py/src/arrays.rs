@@ -1,0 +1,67 @@
+//! Arrays of numbers: borrowed where they lie in memory row after row as 64-bit floats, converted by numpy otherwise.
+
+use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+/// An array of 64-bit floats in C order, borrowed from Python.
+pub(crate) struct Numbers<'py> {
+    array: PyReadonlyArrayDyn<'py, f64>,
+}
+
+impl<'py> Numbers<'py> {
+    /// Reads `object` as an array with as many axes as `axes` has names. `what` is named in errors.
+    pub(crate) fn read(what: &str, axes: &[&str], object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let array = match object.cast::<PyArrayDyn<f64>>() {
+            Ok(array) if array.is_c_contiguous() => array.clone(),
+            _ => convert(what, object)?,
+        };
+        if array.ndim() != axes.len() {
+            let (needed, found) = (axes.len(), array.ndim());
+            let shape = axes.join(", ");
+            return Err(PyValueError::new_err(format!(
+                "{what} must be an array with {needed} axes ({shape}), not {found}"
+            )));
+        }
+        let array = array.try_readonly().map_err(|_| PyValueError::new_err(format!("{what} is being written to")))?;
+        // An array whose memory is not aligned is copied by numpy.
+        if array.as_slice().is_err() {
+            let copy = convert(what, &object.call_method0(intern!(object.py(), "copy"))?)?;
+            return Ok(Numbers { array: copy.readonly() });
+        }
+        Ok(Numbers { array })
+    }
+
+    /// All numbers, the last axis fastest.
+    pub(crate) fn data(&self) -> &[f64] {
+        // Reading made sure of it.
+        self.array.as_slice().unwrap_or_default()
+    }
+
+    /// The length of an axis.
+    pub(crate) fn len(&self, axis: usize) -> usize {
+        self.array.shape()[axis]
+    }
+}
+
+/// Has numpy make an array of 64-bit floats, from real numbers only.
+fn convert<'py>(what: &str, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+    let py = object.py();
+    let numpy = py.import(intern!(py, "numpy"))?;
+    let array = numpy.call_method1(intern!(py, "asarray"), (object,))?;
+    let dtype = array.getattr(intern!(py, "dtype"))?;
+    let kind: String = dtype.getattr(intern!(py, "kind"))?.extract()?;
+    if !matches!(kind.as_str(), "b" | "i" | "u" | "f") {
+        let found = if object.is_instance_of::<PyString>() {
+            format!("the text {}", object.repr()?)
+        } else {
+            format!("dtype {dtype}")
+        };
+        return Err(PyTypeError::new_err(format!("{what} must hold real numbers, not {found}")));
+    }
+    let float64 = numpy.getattr(intern!(py, "float64"))?;
+    let array = numpy.call_method1(intern!(py, "require"), (array, float64, "CA"))?;
+    Ok(array.cast_into::<PyArrayDyn<f64>>()?)
+}

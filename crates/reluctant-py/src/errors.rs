@@ -1,0 +1,31 @@
+//! Errors as exceptions: the sentence stays the core's, the class is the one that Python would raise.
+
+use pyo3::PyErr;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use reluctant::Error;
+use reluctant_lab::LabError;
+
+/// What Python raises for an error of the core.
+pub(crate) fn refuse(error: Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// What Python raises for wrong keywords: `TypeError` if one is unknown, missing or of the wrong type, as for any call.
+pub(crate) fn refuse_keywords(error: Error) -> PyErr {
+    match error {
+        Error::WrongType { .. } | Error::Missing { .. } | Error::Unknown { .. } => {
+            PyTypeError::new_err(error.to_string())
+        }
+        _ => refuse(error),
+    }
+}
+
+/// What Python raises for an error of the lab.
+pub(crate) fn refuse_lab(error: LabError) -> PyErr {
+    let sentence = error.to_string();
+    match error {
+        LabError::Io { .. } | LabError::Busy { .. } => PyOSError::new_err(sentence),
+        LabError::Trial { .. } | LabError::Report(_) => PyRuntimeError::new_err(sentence),
+        _ => PyValueError::new_err(sentence),
+    }
+}

@@ -1,0 +1,52 @@
+//! The Rust half of the Python package `reluctant`: it translates between Python and the crates `reluctant` and `reluctant-lab`, and
+//! decides nothing.
+//!
+//! | file | what it translates |
+//! | --- | --- |
+//! | `arrays` | numpy arrays to slices, without a copy where the memory allows it |
+//! | `errors` | errors to exceptions, with the same sentences |
+//! | `values` | Python numbers to parameters and back, the registries to dictionaries |
+//! | `policy` | a policy with its seed and its count of rounds |
+//! | `network` | ReLU networks, their estimator, matching |
+//! | `paper` | the theory's numbers and the geometry of a network |
+//! | `lab`, `results` | experiments, their trials and what came out |
+//! | `own` | a policy written in Python, as the lab sees it |
+//!
+//! The interpreter's lock is released wherever Rust works. Another thread that writes to an array meanwhile changes what is read, as
+//! with numpy itself.
+
+mod arrays;
+mod errors;
+mod lab;
+mod network;
+mod own;
+mod paper;
+mod policy;
+mod results;
+mod values;
+
+use pyo3::pymodule;
+
+/// The compiled half of the package.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::lab::{Experiment, Store, run_own, run_trial};
+    #[pymodule_export]
+    use super::network::{ReluNet, fit, match_neurons};
+    #[pymodule_export]
+    use super::paper::{alpha0, best_action, cells, most_cells, theory};
+    #[pymodule_export]
+    use super::policy::{Choice, Policy, saved_kind};
+    #[pymodule_export]
+    use super::results::{Results, read_results};
+    #[pymodule_export]
+    use super::values::{environments, policies};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,65 @@
+"""Bandits whose rewards have ReLU structure: a Rust core with numpy in and out.
+
+>>> import numpy as np
+>>> from reluctant import OfuRelu
+>>> rng = np.random.default_rng(0)
+>>> policy = OfuRelu(dim=2, neurons=3, explore=20)
+>>> for _ in range(100):
+...     arms = rng.normal(size=(50, 2))
+...     arms /= np.linalg.norm(arms, axis=1, keepdims=True)
+...     choice = policy.select(arms)
+...     policy.update(choice.action, reward=max(0.0, choice.action[0]) + 0.1 * rng.normal())
+>>> bool(choice.action[0] > 0.9)
+True
+
+Policies are classes (:class:`OfuRelu`, :class:`Oful`, …), experiments are run by :class:`Experiment`, networks are fitted by :func:`fit` and
+:class:`ReluRegressor`. ``reluctant.adapters`` speaks to other libraries.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import geometry, policies, theory
+from ._core import Choice, ReluNet, __version__, environments
+from .estimate import Fit, Matching, fit, match_neurons
+from .executors import PoolExecutor
+from .experiment import Experiment
+from .policies import *
+from .results import Results
+
+if TYPE_CHECKING:
+    from .regressor import ReluRegressor as ReluRegressor
+
+# Without ReluRegressor, which is there for those who have scikit-learn: `from reluctant import *` must not need it.
+__all__ = [
+    "Choice",
+    "Experiment",
+    "Fit",
+    "Matching",
+    "PoolExecutor",
+    "ReluNet",
+    "Results",
+    "__version__",
+    "environments",
+    "fit",
+    "geometry",
+    "match_neurons",
+    "theory",
+    *policies.__all__,
+]
+
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn takes a second to import: only who asks for the estimator waits for it.
+    if name == "ReluRegressor":
+        try:
+            from .regressor import ReluRegressor
+        except ImportError as cause:
+            raise ImportError("ReluRegressor needs scikit-learn 1.6 or later: pip install scikit-learn") from cause
+        return ReluRegressor
+    raise AttributeError(f"module 'reluctant' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), "ReluRegressor"])

@@ -1,0 +1,191 @@
+# Made from the registry by `python -m reluctant._stubs`; not to be edited.
+
+import os
+from typing import ClassVar, Final, Literal
+
+from typing_extensions import Self
+
+from . import _core
+
+class Policy(_core.Policy):
+    kind: ClassVar[str]
+    on_sphere: ClassVar[bool]
+    def __new__(cls, dim: int, *, seed: int = 0, **params: float | str | None) -> Self: ...
+    @classmethod
+    def from_json(cls, text: str) -> Self: ...
+    def save(self, path: str | os.PathLike[str]) -> None: ...
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self: ...
+
+CLASSES: Final[dict[str, type[Policy]]]
+
+def class_name(kind: str) -> str: ...
+
+class Uniform(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+    ) -> Self: ...
+
+class Oracle(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+    ) -> Self: ...
+
+class Oful(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        lambda_: float | None = 0.01,
+        sigma: float | None = 0.1,
+        delta: float | None = 0.01,
+        norm_bound: float | None = 1.0,
+        features: Literal["raw", "constant", "monomials"] | None = "raw",
+        degree: int | None = 2,
+        alpha: float | None = None,
+        log_det: Literal["ratio", "twice"] | None = "ratio",
+    ) -> Self: ...
+
+class LinTs(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        lambda_: float | None = 0.01,
+        sigma: float | None = 0.1,
+        scale: float | None = 1.0,
+        features: Literal["raw", "constant", "monomials"] | None = "raw",
+        degree: int | None = 2,
+    ) -> Self: ...
+
+class GpUcb(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        beta: float | None = 2.0,
+        sigma: float | None = 0.1,
+        kernel: Literal["rbf", "matern32", "matern52"] | None = "rbf",
+        length: float | None = None,
+        variance: float | None = None,
+        budget: int | None = 200,
+    ) -> Self: ...
+
+class GpTs(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        scale: float | None = 1.0,
+        sigma: float | None = 0.1,
+        kernel: Literal["rbf", "matern32", "matern52"] | None = "rbf",
+        length: float | None = None,
+        variance: float | None = None,
+        budget: int | None = 200,
+    ) -> Self: ...
+
+class OfuRelu(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        neurons: int,
+        explore: int | None = 20,
+        lambda_: float | None = 0.01,
+        sigma: float | None = 0.1,
+        delta: float | None = 0.01,
+        nu: float | None = 0.0,
+        signs: Literal["ones", "free"] | None = "ones",
+        restarts: int | None = 16,
+        profile: Literal["paper", "authors"] | None = "paper",
+        fit: Literal["lm", "adam"] | None = None,
+        norm_bound: float | None = None,
+        radius_sigma: float | None = None,
+        log_det: Literal["ratio", "twice"] | None = None,
+        drop_last: bool | None = None,
+        late_radius: bool | None = None,
+    ) -> Self: ...
+
+class OfuReluPlus(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        neurons: int,
+        lambda_: float | None = 0.01,
+        sigma: float | None = 0.1,
+        delta: float | None = 0.01,
+        nu0: float | None = 0.1,
+        first_batch: int | None = 100,
+        a: float | None = 2.0,
+        b: float | None = 1.0218971486541166,
+        schedule: Literal["scaled", "literal"] | None = "scaled",
+        explore: int | None = 20,
+        alpha0: float | None = 0.5,
+        norm_bound: float | None = None,
+        signs: Literal["ones", "free"] | None = "ones",
+        restarts: int | None = 16,
+    ) -> Self: ...
+
+class NeuralUcb(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        preset: Literal["F", "T", "TW"] | None = "F",
+        neurons: int | None = None,
+        width: int | None = None,
+        update: Literal["authors", "zhou"] | None = "authors",
+        matrix: Literal["diagonal", "full"] | None = "diagonal",
+        lambda_: float | None = 0.01,
+        nu: float | None = 0.1,
+        gamma: float | None = 0.1,
+        steps: int | None = None,
+        rate: float | None = None,
+    ) -> Self: ...
+
+class Plausible(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        neurons: int | None = 0,
+        sigma: float | None = None,
+        signs: Literal["ones", "free"] | None = "ones",
+        networks: int | None = 32,
+        mode: Literal["optimism", "sampling"] | None = "optimism",
+        optimism: float | None = 0.5,
+        curiosity: float | None = 0.5,
+        budget: int | None = 4000,
+        lambda_: float | None = 1.0,
+        radius: Literal["measured", "theorem"] | None = "measured",
+        delta: float | None = 0.01,
+    ) -> Self: ...
+
+__all__ = [
+    "Policy",
+    "Uniform",
+    "Oracle",
+    "Oful",
+    "LinTs",
+    "GpUcb",
+    "GpTs",
+    "OfuRelu",
+    "OfuReluPlus",
+    "NeuralUcb",
+    "Plausible",
+]

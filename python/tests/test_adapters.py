@@ -1,0 +1,111 @@
+"""Each adapter against the library it speaks to."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from typing import Any
+from unittest.mock import MagicMock
+
+import numpy as np
+import pytest
+from reluctant import Oful, OfuRelu
+from reluctant.adapters.obp import ObpPolicy
+
+
+def test_coba_runs_a_policy_beside_its_own_learners() -> None:
+    cb = pytest.importorskip("coba")
+    from reluctant.adapters.coba import CobaLearner
+
+    world = cb.Environments.from_linear_synthetic(300, n_actions=3, n_context_features=2, n_action_features=0, seed=1)
+    learners = [CobaLearner(Oful(dim=6, features="constant")), cb.RandomLearner()]
+    assert learners[0].params["family"] == "Oful" and pickle.loads(pickle.dumps(learners[0])).params == learners[0].params
+    results = cb.Experiment(world, learners).run(quiet=True)
+    rewards: dict[int, float] = {}
+    for row in results.interactions.to_dicts():
+        rewards[row["learner_id"]] = rewards.get(row["learner_id"], 0.0) + row["reward"] / 300
+    assert len(results.interactions) == 600 and rewards[0] > rewards[1] + 0.1
+
+
+ARMS = {f"arm {angle}": [np.cos(angle), np.sin(angle)] for angle in range(6)}
+
+
+def test_river_evaluates_a_policy_beside_its_own() -> None:
+    bandit = pytest.importorskip("river.bandit")
+    gym = pytest.importorskip("gymnasium")
+    from reluctant.adapters.river import RiverPolicy
+
+    class World(gym.Env):  # type: ignore[misc, name-defined]
+        """Six arms on the circle whose rewards are a ReLU."""
+
+        action_space = gym.spaces.Discrete(6)
+        observation_space = gym.spaces.Discrete(1)
+
+        def reset(self, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+            super().reset(seed=seed)
+            self.steps = 0
+            return 0, {}
+
+        def step(self, arm: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+            reward = max(0.0, np.cos(arm - 2)) + 0.05 * self.np_random.normal()
+            self.steps += 1
+            return 0, reward, False, self.steps == 150, {}
+
+    numbered = {arm: [np.cos(arm), np.sin(arm)] for arm in range(6)}
+    policies = [RiverPolicy(OfuRelu(dim=2, neurons=1, explore=20), numbered), bandit.RandomPolicy(seed=1)]
+    total = [0.0, 0.0]
+    for row in bandit.evaluate(policies=policies, env=World(), n_episodes=1, seed=1):
+        total[row["policy_idx"]] += row["reward"]
+    assert total[0] > 1.5 * total[1]
+
+
+def test_rivers_way_of_using_a_policy() -> None:
+    pytest.importorskip("river")
+    from reluctant.adapters.river import RiverContextualPolicy, RiverPolicy
+
+    policy = RiverPolicy(Oful(dim=2), ARMS)
+    for _ in range(30):
+        arm = policy.pull(list(ARMS))
+        policy.update(arm, ARMS[arm][0])
+    assert policy.pull(list(ARMS)) == "arm 0" and "arm 0" in repr(policy)
+    fresh = policy.clone()
+    assert fresh._learner.rounds == 0 and policy._learner.rounds == 31
+    for wrong in (lambda: policy.pull(["arm 7"]), lambda: fresh.update("arm 7", 1.0)):
+        with pytest.raises(ValueError, match="unknown arm 'arm 7'; known are 'arm 0'"):
+            wrong()
+    contextual = RiverContextualPolicy(Oful(dim=2), lambda arm, context: np.eye(2)[arm] * context["sign"])
+    for sign in [1.0, -1.0] * 20:
+        arm = contextual.pull([0, 1], {"sign": sign})
+        contextual.update(arm, {"sign": sign}, sign * (1.0 if arm == 0 else -1.0))
+    assert contextual.pull([0, 1], {"sign": 1.0}) == 0 and contextual.pull([0, 1], {"sign": -1.0}) == 1
+
+
+def open_bandit_pipeline(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The library's simulator. Its package imports PyTorch for learners that this test has no use for; an empty shell will do."""
+    torch = MagicMock()
+    torch.nn.Module = torch.utils.data.Dataset = object
+    for name, module in {"torch": torch, "torch.nn": torch.nn, "torch.optim": torch.optim}.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    return pytest.importorskip("obp.simulator")
+
+
+def test_the_open_bandit_pipeline_simulates_a_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    simulator = open_bandit_pipeline(monkeypatch)
+    rng = np.random.default_rng(0)
+    contexts, actions = rng.normal(size=(600, 2)), rng.integers(3, size=600)
+    weights = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
+    policy = ObpPolicy(Oful(dim=6), n_actions=3)
+    feedback = {
+        "n_rounds": 600,
+        "context": contexts,
+        "action": actions,
+        "reward": np.einsum("ij,ij->i", weights[actions], contexts),
+        "position": None,
+        "pscore": np.full(600, 1 / 3),
+    }
+    chosen = simulator.run_bandit_simulation(feedback, policy)
+    best = np.argmax(contexts @ weights.T, axis=1)
+    assert chosen.shape == (600, 3, 1) and np.mean(chosen[np.arange(600), best, 0][300:]) > 0.9
+    assert policy.n_trial == 600
+    policy.initialize()
+    assert policy.n_trial == 0 and policy.policy_name == "oful"

@@ -1,0 +1,133 @@
+"""The scikit-learn estimator, and the functions it stands on."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from reluctant import ReluNet, ReluRegressor, fit, geometry, match_neurons, theory
+from reluctant.adapters.sklearn import OnlineRegressor
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+
+@parametrize_with_checks([ReluRegressor(), OnlineRegressor()])
+def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_all_of_them_with_array_api_too() -> None:
+    """One check is skipped unless an environment variable is set before scipy is imported."""
+    program = (
+        "from sklearn.utils.estimator_checks import check_estimator; from reluctant import ReluRegressor\n"
+        "done = check_estimator(ReluRegressor(), on_skip=None)\n"
+        "assert len(done) > 40 and all(check['status'] == 'passed' for check in done)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "SCIPY_ARRAY_API": "1"})
+
+
+def data(dim: int, neurons: int, count: int, signs: Any = None) -> tuple[ReluNet, Any, Any]:
+    truth = ReluNet(ReluNet.random(dim, neurons, seed=3).neurons, signs)
+    actions = np.random.default_rng(1).normal(size=(count, dim))
+    return truth, actions, truth(actions)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_networks_come_back_at_any_scale(scale: float) -> None:
+    truth, X, y = data(4, 3, 80, [1.0, -1.0, 1.0])
+    model = ReluRegressor(n_neurons=3, fit_intercept=False).fit(scale * X, 7 * scale * y)
+    found = ReluNet(model.neurons_ / 7, model.signs_)
+    assert match_neurons(found, truth).worst < 1e-6
+    assert model.score(scale * X, 7 * scale * y) > 1 - 1e-9
+    assert model.loss_ < 1e-9 * scale**2 and 1 <= model.n_agreed_ <= model.n_restarts_ <= 16
+
+
+def test_the_papers_model() -> None:
+    truth, X, y = data(3, 3, 60)
+    model = ReluRegressor(n_neurons=3, signs="ones").fit(X, y)
+    assert np.allclose(np.linalg.norm(model.neurons_, axis=1), 1) and not model.biases_.any()
+    assert match_neurons(ReluNet(model.neurons_), truth).worst < 1e-6
+
+
+def test_biases_come_back() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 1))
+    y = np.maximum(0, 2 * X[:, 0] - 1) - np.maximum(0, -X[:, 0] - 0.5)
+    model = ReluRegressor(n_neurons=2).fit(X, y)
+    assert model.score(X, y) > 1 - 1e-9
+    assert np.allclose(np.sort(model.biases_ / model.neurons_[:, 0]), [-0.5, 0.5], atol=1e-6)
+
+
+def test_it_works_in_pipelines_and_searches() -> None:
+    _, X, y = data(3, 2, 60)
+    pipeline = make_pipeline(StandardScaler(), ReluRegressor())
+    search = GridSearchCV(pipeline, {"reluregressor__n_neurons": [1, 4]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"reluregressor__n_neurons": 4}
+
+
+@pytest.mark.parametrize(("settings", "sentence"), [({"n_neurons": 0}, "neurons = 0"), ({"signs": "plus"}, "one of ones, free")])
+def test_wrong_parameters(settings: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        ReluRegressor(**settings).fit(np.eye(3), [1.0, 2.0, 3.0])
+
+
+def test_networks() -> None:
+    net = ReluNet([[1.0, 0.0], [0.0, 2.0]], [1.0, -1.0])
+    actions = np.array([[1.0, 1.0], [-1.0, 3.0]])
+    assert net(actions).tolist() == [-1.0, -6.0]
+    assert net.pattern(actions).tolist() == [[True, True], [False, True]]
+    assert net.gradient(actions).tolist() == [[1.0, 1.0, -1.0, -1.0], [0.0, 0.0, 1.0, -3.0]]
+    assert net.x_dagger(actions)[1].tolist() == [0.0, 0.0, -1.0, 3.0]
+    assert net.x_ddagger(actions).shape == (2, 8)
+    assert net.in_region(actions, 1.5).tolist() == [False, False]
+    assert np.allclose(np.linalg.norm(net.normalised().neurons, axis=1), 1)
+    assert len(net) == 2 and net.dim == 2 and repr(net) == "ReluNet(2 neurons in dimension 2)"
+    assert pickle.loads(pickle.dumps(net)) == net != ReluNet.random(2, 2)
+    for wrong in ([[1.0, np.nan]], [1.0], np.zeros((0, 2)), np.zeros((65, 2))):
+        with pytest.raises(ValueError):
+            ReluNet(wrong)
+    with pytest.raises(ValueError, match="an action has dimension 3, but dimension 2 is needed"):
+        net(np.zeros((1, 3)))
+    with pytest.raises(ValueError, match="second-layer sign = 2"):
+        ReluNet([[1.0, 0.0]], [2.0])
+
+
+def test_fit_and_match_refuse_what_does_not_fit() -> None:
+    with pytest.raises(ValueError, match="a reward is NaN"):
+        fit(np.eye(2), [1.0, np.nan], 1)
+    with pytest.raises(ValueError, match="one of ones, free"):
+        fit(np.eye(2), [1.0, 1.0], 1, signs="both")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="one of strict, free"):
+        match_neurons(ReluNet.random(2, 2), ReluNet.random(2, 2), signs="any")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="has dimension 3, but dimension 2 is needed"):
+        match_neurons(ReluNet.random(3, 2), ReluNet.random(2, 2))
+    mirrored = ReluNet(-ReluNet.random(3, 2).neurons)
+    assert match_neurons(mirrored, ReluNet.random(3, 2), signs="free").flipped.all()
+
+
+def test_geometry_against_brute_force() -> None:
+    net = ReluNet.random(2, 5, seed=2)
+    angles = np.linspace(0, 2 * np.pi, 100_001)
+    best = geometry.best_action(net)
+    assert best.exact and best.f_star == pytest.approx(net(np.c_[np.cos(angles), np.sin(angles)]).max(), abs=1e-8)
+    cells = geometry.cells(net)
+    assert len(cells.margins) == best.cells == 10 == geometry.most_cells(2, 5)
+    assert (net.pattern(cells.centres) == cells.patterns).all()
+    assert len(geometry.cells(net, margin=float(np.median(cells.margins))).margins) < 10
+    assert geometry.alpha0(net) == best.alpha0
+    with pytest.raises(ValueError, match="cells; at most"):
+        geometry.cells(ReluNet.random(20, 40))
+
+
+def test_theory_says_what_the_command_says() -> None:
+    statements = theory.evaluate(2, 3, 0.1, nu=0.3, horizon=1e6)
+    assert statements["nu"].value == 0.3 and statements["t0"].state in {"finite", "huge"}
+    assert all(statement.meaning for statement in statements.values())
+    with pytest.raises(ValueError, match="dim = 1 is out of range"):
+        theory.evaluate(1, 3, 0.1)
