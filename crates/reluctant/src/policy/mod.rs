@@ -19,8 +19,9 @@ use serde::{Deserialize, Serialize};
 use crate::arms::{Arms, Choice, Rows, Score, argmax};
 use crate::error::{Error, Result};
 use crate::params::{Param, Params, Settings, Value};
+use crate::frozen::FrozenRelu;
+use crate::kernels::ModelTable;
 use crate::patterns::PatternTable;
-use crate::relu::ReluNet;
 use crate::rng::{Key, Purpose, index};
 
 pub use neural_ucb::NeuralUcb;
@@ -80,6 +81,8 @@ pub struct Scratch {
     pub words: Vec<u64>,
     /// Which patterns were met, and in which order.
     pub table: PatternTable,
+    /// The local models of the patterns met.
+    pub models: ModelTable,
 }
 
 /// A row of the registry.
@@ -231,25 +234,16 @@ fn select_optimistic<'a>(policy: &dyn Policy, rows: Rows<'a>, scratch: &mut Scra
     Ok(Choice::row(rows, best, scratch.scores[best], 1.0))
 }
 
-/// The optimistic choice among the arms in X(Θ̃, margin); among all arms if none lies there.
-fn select_in_region<'a>(
-    policy: &dyn Policy,
+/// The optimistic choice of a frozen network among the arms in X(Θ̃, margin); among all arms if none lies there.
+fn select_frozen<'a>(
+    regime: &FrozenRelu,
     rows: Rows<'a>,
-    network: &ReluNet,
+    radius: f64,
     margin: f64,
     scratch: &mut Scratch,
-) -> Result<Choice<'a>> {
-    if margin <= 0.0 {
-        return select_optimistic(policy, rows, scratch);
-    }
-    policy.score(rows, scratch)?;
-    let scores = &scratch.scores;
-    let inside = |i: usize| if network.in_region(rows.get(i), margin) { scores[i].upper() } else { f64::NEG_INFINITY };
-    let mut best = argmax((0..rows.len()).map(inside)).unwrap_or(0);
-    if !network.in_region(rows.get(best), margin) {
-        best = argmax(scores.iter().map(Score::upper)).unwrap_or(0);
-    }
-    Ok(Choice::row(rows, best, scores[best], 1.0))
+) -> Choice<'a> {
+    let (best, score) = regime.optimistic_arm(rows, radius, margin, scratch);
+    Choice::row(rows, best, score, 1.0)
 }
 
 /// A row drawn uniformly.

@@ -5,11 +5,17 @@
 //! compiled for the chosen set). Every arm still gets its operations in the order
 //! of the plain version beside each kernel, without fused multiply-add: the bits are the same on every machine.
 
+mod descent;
+mod optimist;
+
 use pulp::{Arch, NullaryFnOnce};
 
 use crate::arms::{Rows, Score};
 use crate::linalg::dot;
 use crate::relu::{Pattern, ReluNet};
+
+pub(crate) use descent::Descent;
+pub(crate) use optimist::{ModelTable, Optimist};
 
 /// Arms in a block.
 pub(crate) const LANES: usize = 16;
