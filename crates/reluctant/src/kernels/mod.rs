@@ -8,7 +8,7 @@
 mod descent;
 mod optimist;
 
-use pulp::{Arch, NullaryFnOnce};
+use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
 
 use crate::arms::{Rows, Score};
 use crate::linalg::dot;
@@ -199,40 +199,49 @@ impl DiagonalScores<'_> {
     /// vᵢ²·Σⱼ xⱼ²/Uⱼᵢ + hᵢ²/Uᵢ, and the output bias's.
     pub(crate) fn compute(self, rows: Rows<'_>, out: &mut Vec<Score>) {
         struct Kernel<'a>(DiagonalScores<'a>, Rows<'a>, &'a mut Vec<Score>);
-        impl NullaryFnOnce for Kernel<'_> {
+        impl WithSimd for Kernel<'_> {
             type Output = ();
             #[inline(always)]
-            fn call(self) {
+            fn with_simd<S: Simd>(self, simd: S) {
                 let Kernel(net, rows, out) = self;
                 let mut blocks = Blocks::new(rows);
                 while let Some((count, block)) = blocks.next() {
-                    let (mut mean, mut squared) = ([net.bias; LANES], [net.bias_inverse; LANES]);
-                    for i in 0..net.width {
-                        let (v, inverse) = (net.second[i], net.second_inverse[i]);
-                        let (mut h, mut spread) = ([0.0; LANES], [0.0; LANES]);
-                        for (j, x) in block.iter().enumerate() {
-                            let w = net.first[j * net.width + i];
-                            let u = net.first_inverse[j * net.width + i];
-                            for lane in 0..LANES {
-                                h[lane] += w * x[lane];
-                                spread[lane] += u * (x[lane] * x[lane]);
-                            }
-                        }
-                        for lane in 0..LANES {
-                            let term = v * v * spread[lane] + inverse * (h[lane] * h[lane]);
-                            mean[lane] += if h[lane] >= 0.0 { v * h[lane] } else { 0.0 };
-                            squared[lane] += if h[lane] >= 0.0 { term } else { 0.0 };
-                        }
+                    let (mut means, mut widths) = ([0.0; LANES], [0.0; LANES]);
+                    for start in (0..LANES).step_by(S::F64_LANES) {
+                        let lanes = start..start + S::F64_LANES;
+                        let (mean, width) = net.vector(simd, block, start);
+                        simd.partial_store_f64s(&mut means[lanes.clone()], mean);
+                        simd.partial_store_f64s(&mut widths[lanes], width);
                     }
-                    let mut width = [0.0; LANES];
-                    for lane in 0..LANES {
-                        width[lane] = net.radius * squared[lane].sqrt();
-                    }
-                    out.extend((0..count).map(|lane| Score { mean: mean[lane], width: width[lane] }));
+                    out.extend((0..count).map(|lane| Score { mean: means[lane], width: widths[lane] }));
                 }
             }
         }
         Arch::new().dispatch(Kernel(self, rows, out));
+    }
+
+    /// Means and widths of a vector of arms, from lane `start` of a block on.
+    #[inline(always)]
+    fn vector<S: Simd>(&self, simd: S, block: &[Lane], start: usize) -> (S::f64s, S::f64s) {
+        let zero = simd.splat_f64s(0.0);
+        let (mut mean, mut squared) = (simd.splat_f64s(self.bias), simd.splat_f64s(self.bias_inverse));
+        for i in 0..self.width {
+            let (mut h, mut spread) = (zero, zero);
+            for (j, lanes) in block.iter().enumerate() {
+                let x = simd.partial_load_f64s(&lanes[start..start + S::F64_LANES]);
+                let w = simd.splat_f64s(self.first[j * self.width + i]);
+                let u = simd.splat_f64s(self.first_inverse[j * self.width + i]);
+                h = simd.add_f64s(h, simd.mul_f64s(w, x));
+                spread = simd.add_f64s(spread, simd.mul_f64s(u, simd.mul_f64s(x, x)));
+            }
+            let v = simd.splat_f64s(self.second[i]);
+            let active = simd.greater_than_or_equal_f64s(h, zero);
+            let outer = simd.mul_f64s(simd.mul_f64s(v, v), spread);
+            let inner = simd.mul_f64s(simd.splat_f64s(self.second_inverse[i]), simd.mul_f64s(h, h));
+            mean = simd.add_f64s(mean, simd.select_f64s(active, simd.mul_f64s(v, h), zero));
+            squared = simd.add_f64s(squared, simd.select_f64s(active, simd.add_f64s(outer, inner), zero));
+        }
+        (mean, simd.mul_f64s(simd.splat_f64s(self.radius), simd.sqrt_f64s(squared)))
     }
 }
 

@@ -5,7 +5,7 @@
 //! far: xᵀM_s x ≥ (best − θ_s·x)² or θ_s·x ≥ best. Hardly any can. Those few are scored by the plain formula, which alone decides:
 //! the choice is that of the plain version, `select_in_region`.
 
-use pulp::{Arch, NullaryFnOnce};
+use pulp::{Arch, Simd, WithSimd};
 
 use super::{LANES, Lane};
 use crate::arms::{Leader, Rows, Score};
@@ -70,6 +70,7 @@ impl Optimist<'_> {
 
     /// The best arm, the first of ties, and its score; none if every arm is left out.
     pub(crate) fn best(self, rows: Rows<'_>, table: &mut ModelTable) -> Option<(usize, Score)> {
+        table.clear(if rows.dim() == 2 { 8 } else { 16 });
         match (rows.dim(), self.margin > 0.0) {
             (2, false) => self.dispatch::<2, 8, false>(rows, table),
             (2, true) => self.dispatch::<2, 8, true>(rows, table),
@@ -81,30 +82,30 @@ impl Optimist<'_> {
     }
 
     fn dispatch<const D: usize, const E: usize, const MARGIN: bool>(
-        self,
+        &self,
         rows: Rows<'_>,
         table: &mut ModelTable,
     ) -> Option<(usize, Score)> {
         struct Kernel<'k, 'o, const D: usize, const E: usize, const MARGIN: bool>(
-            Optimist<'o>,
+            &'k Optimist<'o>,
             Rows<'k>,
             &'k mut ModelTable,
         );
-        impl<const D: usize, const E: usize, const MARGIN: bool> NullaryFnOnce for Kernel<'_, '_, D, E, MARGIN> {
+        impl<const D: usize, const E: usize, const MARGIN: bool> WithSimd for Kernel<'_, '_, D, E, MARGIN> {
             type Output = Option<(usize, Score)>;
             #[inline(always)]
-            fn call(self) -> Self::Output {
+            fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
                 let Kernel(optimist, rows, table) = self;
-                optimist.pass::<D, E, MARGIN>(rows, table)
+                optimist.pass::<S, D, E, MARGIN>(simd, rows, table)
             }
         }
-        table.clear(E);
         Arch::new().dispatch(Kernel::<D, E, MARGIN>(self, rows, table))
     }
 
     #[inline(always)]
-    fn pass<const D: usize, const E: usize, const MARGIN: bool>(
-        self,
+    fn pass<S: Simd, const D: usize, const E: usize, const MARGIN: bool>(
+        &self,
+        simd: S,
         rows: Rows<'_>,
         table: &mut ModelTable,
     ) -> Option<(usize, Score)> {
@@ -121,7 +122,7 @@ impl Optimist<'_> {
                 &last[..LANES * D]
             };
             let x = columns::<D>(arms);
-            let (pattern, nearest) = self.patterns::<D, MARGIN>(&x);
+            let (pattern, nearest) = self.patterns::<S, D, MARGIN>(simd, &x);
             let quick: &[[f64; E]; PATTERNS] = table.quick.as_chunks().0.try_into().ok()?;
             let best = leader.value();
             let beaten = can_win(&pattern, quick, &x, best);
@@ -143,52 +144,85 @@ impl Optimist<'_> {
 
     /// The patterns of a block and, if they matter, the least |θ̃ᵢ·x|.
     #[inline(always)]
-    fn patterns<const D: usize, const MARGIN: bool>(&self, x: &[Lane; D]) -> ([u64; LANES], Lane) {
-        let (mut pattern, mut nearest) = ([0; LANES], [f64::INFINITY; LANES]);
-        for (i, theta) in self.network.iter().enumerate() {
-            let mut input = [0.0; LANES];
+    fn patterns<S: Simd, const D: usize, const MARGIN: bool>(
+        &self,
+        simd: S,
+        columns: &[Lane; D],
+    ) -> ([u64; LANES], Lane) {
+        let zero = simd.splat_f64s(0.0);
+        let (mut patterns, mut distances) = ([0; LANES], [0.0; LANES]);
+        for start in (0..LANES).step_by(S::F64_LANES) {
+            let lanes = start..start + S::F64_LANES;
+            let mut x = [zero; D];
             for j in 0..D {
-                for lane in 0..LANES {
-                    input[lane] += theta[j] * x[j][lane];
+                x[j] = simd.partial_load_f64s(&columns[j][lanes.clone()]);
+            }
+            let mut pattern = simd.splat_u64s(0);
+            let mut nearest = simd.splat_f64s(f64::INFINITY);
+            let mut bit = 1;
+            for theta in self.network.iter() {
+                let mut input = simd.mul_f64s(simd.splat_f64s(theta[0]), x[0]);
+                for j in 1..D {
+                    input = simd.add_f64s(input, simd.mul_f64s(simd.splat_f64s(theta[j]), x[j]));
+                }
+                let with = simd.or_u64s(pattern, simd.splat_u64s(bit));
+                pattern = simd.select_u64s(simd.greater_than_or_equal_f64s(input, zero), with, pattern);
+                bit <<= 1;
+                if MARGIN {
+                    let distance = simd.abs_f64s(input);
+                    nearest = simd.select_f64s(simd.less_than_f64s(distance, nearest), distance, nearest);
                 }
             }
-            for lane in 0..LANES {
-                pattern[lane] |= (!input[lane].to_bits() >> 63) << i;
-                if MARGIN {
-                    let distance = input[lane].abs();
-                    nearest[lane] = if distance < nearest[lane] { distance } else { nearest[lane] };
-                }
+            simd.partial_store_u64s(&mut patterns[lanes.clone()], pattern);
+            if MARGIN {
+                simd.partial_store_f64s(&mut distances[lanes], nearest);
             }
         }
-        (pattern, nearest)
+        (patterns, distances)
     }
 
     /// The score of one arm by the plain formula.
-    #[inline(never)]
+    #[inline(always)]
     fn exact<const D: usize, const E: usize>(&self, pattern: Pattern, x: &[f64], table: &mut ModelTable) -> Score {
         let stride = D * (D + 1);
-        let place = pattern as usize;
-        if table.slots[place] == NEW {
-            let slot = table.met.len();
-            table.models.resize((slot + 1) * stride, 0.0);
-            let model = &mut table.models[slot * stride..];
-            (self.local_model)(pattern, model);
-            let quick = &mut table.quick[place * E..][..E];
-            quick[..D].copy_from_slice(&model[..D]);
-            let squared = self.radius * self.radius;
-            let mut at = D;
-            for i in 0..D {
-                for j in i..D {
-                    let entry = model[D + i * D + j];
-                    quick[at] = squared * if i == j { entry } else { entry + model[D + j * D + i] };
-                    at += 1;
-                }
-            }
-            table.slots[place] = slot as u16;
-            table.met.push(pattern as u16);
-        }
-        let slot = usize::from(table.slots[place]);
+        self.quick_model::<D, E>(pattern, table);
+        let slot = usize::from(table.slots[pattern as usize]);
         (self.score)(&table.models[slot * stride..][..stride], self.radius, x)
+    }
+
+    /// The entry of a pattern's local model, made if it is new.
+    #[inline(always)]
+    fn quick_model<'t, const D: usize, const E: usize>(
+        &self,
+        pattern: Pattern,
+        table: &'t mut ModelTable,
+    ) -> &'t [f64; E] {
+        let place = pattern as usize % PATTERNS;
+        if table.slots[place] == NEW {
+            self.learn_model::<D, E>(place, table);
+        }
+        &table.quick.as_chunks().0[place]
+    }
+
+    #[inline(never)]
+    fn learn_model<const D: usize, const E: usize>(&self, place: usize, table: &mut ModelTable) {
+        let (stride, slot) = (D * (D + 1), table.met.len());
+        table.models.resize((slot + 1) * stride, 0.0);
+        let model = &mut table.models[slot * stride..];
+        (self.local_model)(place as Pattern, model);
+        let quick = &mut table.quick[place * E..][..E];
+        quick[..D].copy_from_slice(&model[..D]);
+        let squared = self.radius * self.radius;
+        let mut at = D;
+        for i in 0..D {
+            for j in i..D {
+                let entry = model[D + i * D + j];
+                quick[at] = squared * if i == j { entry } else { entry + model[D + j * D + i] };
+                at += 1;
+            }
+        }
+        table.slots[place] = slot as u16;
+        table.met.push(place as u16);
     }
 }
 

@@ -23,7 +23,7 @@ impl<'a> Data<'a> {
 #[derive(Debug, Default, Clone)]
 pub(super) struct Workspace {
     order: Vec<u32>,
-    hidden: Vec<f64>,
+    numbers: Vec<f64>,
     pub(super) gradient: Vec<f64>,
     total: Vec<f64>,
 }
@@ -44,7 +44,7 @@ pub(super) fn stochastic(
     shuffle(stream, &mut work.order);
     let params = network.params_mut();
     let descent = Descent { dim, width, params, xs: data.xs, ys: data.ys, rate, decay };
-    descent.run(&work.order, steps, &mut work.hidden);
+    descent.run(&work.order, steps, &mut work.numbers);
     // Weight decay shrinks the weights of units that never fire without end. Before they become subnormal numbers, with which the
     // processor computes many times slower, they count as zero.
     network.params_mut().iter_mut().filter(|p| p.abs() < 1e-100).for_each(|p| *p = 0.0);
