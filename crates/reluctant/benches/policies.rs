@@ -207,7 +207,10 @@ fn against_the_floor(neurons: usize) -> Result<()> {
         }
     }
     let (round, floor) = (median(rounds), median(floors));
-    println!("  (2, {neurons:2}): floor {floor:.2} us, ofu-relu select + update {round:.2} us, {:.2} times", round / floor);
+    println!(
+        "  (2, {neurons:2}): floor {floor:.2} us, ofu-relu select + update {round:.2} us, {:.2} times",
+        round / floor
+    );
     Ok(())
 }
 
@@ -267,6 +270,12 @@ fn main() -> Result<()> {
         println!("  1 thread {one:.1}, 2 threads {two:.1}: {:.2} times", two / one);
         best = (f64::max(best.0, one), f64::max(best.1, two), f64::max(best.2, two / one));
     }
-    println!("  best: 1 thread {:.1}, 2 threads {:.1}: {:.2} times; best pair {:.2} times", best.0, best.1, best.1 / best.0, best.2);
+    println!(
+        "  best: 1 thread {:.1}, 2 threads {:.1}: {:.2} times; best pair {:.2} times",
+        best.0,
+        best.1,
+        best.1 / best.0,
+        best.2
+    );
     Ok(())
 }

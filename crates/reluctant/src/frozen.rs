@@ -238,7 +238,9 @@ mod tests {
     /// Regimes of many shapes, beyond those with a fast pass too, as data comes in.
     fn for_each_regime(mut check: impl FnMut(&FrozenRelu, Rows<'_>)) {
         let mut stream = Key::new(9).stream();
-        for (dim, neurons, arms) in [(2, 3, 100), (2, 10, 333), (3, 4, 64), (4, 10, 65), (4, 1, 7), (2, 11, 50), (6, 3, 50)] {
+        for (dim, neurons, arms) in
+            [(2, 3, 100), (2, 10, 333), (3, 4, 64), (4, 10, 65), (4, 1, 7), (2, 11, 50), (6, 3, 50)]
+        {
             let network = ReluNet::random(dim, neurons, &mut stream);
             let mut regime = FrozenRelu::new(network.clone(), 0.01);
             for _ in 0..60 {
@@ -275,9 +277,8 @@ mod tests {
         let mut data = vec![0.0; 2 * 50];
         data.chunks_exact_mut(2).for_each(|row| unit_vector(&mut stream, row));
         let twice = data.repeat(3);
-        let found = |data: &[f64]| {
-            regime.optimistic_arm(Rows::new(2, data).unwrap(), 1.0, 0.0, &mut Scratch::default())
-        };
+        let found =
+            |data: &[f64]| regime.optimistic_arm(Rows::new(2, data).unwrap(), 1.0, 0.0, &mut Scratch::default());
         assert_eq!(found(&twice), found(&data));
     }
 

@@ -20,10 +20,8 @@ from pathlib import Path
 import numpy as np
 
 warnings.filterwarnings("ignore")
-logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 
 ARMS = 1000
-SETS = 64
 TURNS = 3
 PATIENCE = 4.0  # seconds a turn
 
@@ -45,7 +43,9 @@ class Case:
     def __init__(self, spec, folder):
         rng = np.random.default_rng(len(spec["name"]) + spec["dim"])
         self.name, self.dim, self.neurons = spec["name"], spec["dim"], spec["neurons"]
-        self.arms = unit(rng.standard_normal((SETS, ARMS, self.dim)))
+        # So many sets of arms that they stay in the cache, as arms that were just drawn would.
+        self.sets = 2**20 // (8 * ARMS * self.dim)
+        self.arms = unit(rng.standard_normal((self.sets, ARMS, self.dim)))
         self.theta = unit(rng.standard_normal((max(self.neurons, 1), self.dim)))
         self.noise = 0.1 * rng.standard_normal(4096)
         place = folder / self.name
@@ -232,6 +232,11 @@ class Calvera:
     def __init__(self, case):
         import torch
 
+        import lightning.pytorch  # noqa: F401
+
+        for name in list(logging.root.manager.loggerDict):
+            if name.startswith("lightning"):
+                logging.getLogger(name).setLevel(logging.ERROR)
         torch.set_num_threads(1)
         self.torch, self.bandit = torch, self.make(case, torch)
 
@@ -299,7 +304,7 @@ def rounds_of(maker, case):
     times = []
     begin = time.perf_counter()
     for t in range(1, 1001):
-        arms = case.arms[t % SETS]
+        arms = case.arms[t % case.sets]
         start = time.perf_counter()
         chosen = policy.select(arms)
         middle = time.perf_counter()

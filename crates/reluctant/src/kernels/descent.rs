@@ -308,8 +308,7 @@ mod tests {
                 let ys: Vec<f64> = (0..40).map(|_| normal(&mut stream)).collect();
                 for steps in [1, 39, 40, 41, 300] {
                     let (mut fast, mut plain, mut hidden) = (start.clone(), start.clone(), Vec::new());
-                    let descent =
-                        |params| Descent { dim, width, params, xs: &xs, ys: &ys, rate: 0.01, decay: 0.02 };
+                    let descent = |params| Descent { dim, width, params, xs: &xs, ys: &ys, rate: 0.01, decay: 0.02 };
                     descent(&mut fast).run(&order, steps, &mut hidden);
                     descent(&mut plain).plain(&order, steps, &mut hidden);
                     assert_eq!(fast, plain, "{dim} {width} {two_layers} {steps}");

@@ -52,15 +52,38 @@ impl<'a> Blocks<'a> {
         if count == 0 {
             return None;
         }
-        if count < LANES {
-            block.fill([0.0; LANES]);
+        if count == LANES {
+            transpose(self.dim, arms, block);
+            return Some((count, block));
         }
+        block.fill([0.0; LANES]);
         for (lane, arm) in arms.chunks_exact(self.dim).enumerate() {
             for (coordinate, &x) in block.iter_mut().zip(arm) {
                 coordinate[lane] = x;
             }
         }
         Some((count, block))
+    }
+}
+
+/// The coordinates of a whole block, four by four: the compiler makes each square a few shuffles.
+#[inline(always)]
+fn transpose(dim: usize, arms: &[f64], block: &mut [Lane]) {
+    for (four, rows) in arms.chunks_exact(4 * dim).enumerate() {
+        let lanes = 4 * four..4 * four + 4;
+        let (a, rest) = rows.split_at(dim);
+        let (b, rest) = rest.split_at(dim);
+        let (c, d) = rest.split_at(dim);
+        let (whole, last) = block[..dim].as_chunks_mut::<4>();
+        let [(a, a_last), (b, b_last), (c, c_last), (d, d_last)] = [a, b, c, d].map(|arm| arm.as_chunks::<4>());
+        for ((((square, a), b), c), d) in whole.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+            for j in 0..4 {
+                square[j][lanes.clone()].copy_from_slice(&[a[j], b[j], c[j], d[j]]);
+            }
+        }
+        for (j, coordinate) in last.iter_mut().enumerate() {
+            coordinate[lanes.clone()].copy_from_slice(&[a_last[j], b_last[j], c_last[j], d_last[j]]);
+        }
     }
 }
 
@@ -136,40 +159,91 @@ pub(crate) fn linear_scores(w: &[f64], m: &[f64], radius: f64, rows: Rows<'_>, o
         rows: Rows<'a>,
         out: &'a mut Vec<Score>,
     }
-    impl NullaryFnOnce for Kernel<'_> {
+    impl WithSimd for Kernel<'_> {
         type Output = ();
         #[inline(always)]
-        fn call(self) {
+        fn with_simd<S: Simd>(self, simd: S) {
             let Kernel { w, m, radius, rows, out } = self;
-            let (dim, size) = (rows.dim(), w.len());
+            let (radius, zero) = (simd.splat_f64s(radius), simd.splat_f64s(0.0));
             let mut blocks = Blocks::new(rows);
             while let Some((count, block)) = blocks.next() {
-                let mut mean = block_dot(&w[..dim], block);
-                let mut squared = [0.0; LANES];
-                for (row, x) in m.chunks_exact(size).zip(block) {
-                    let product = block_dot(&row[..dim], block);
-                    let constant = if size > dim { row[dim] } else { 0.0 };
-                    for lane in 0..LANES {
-                        squared[lane] += x[lane] * (product[lane] + constant);
-                    }
+                let (mut means, mut widths) = ([0.0; LANES], [0.0; LANES]);
+                let pairs = pairs_mut::<S>(&mut means).iter_mut().zip(pairs_mut::<S>(&mut widths));
+                for (pair, (mean, width)) in pairs.enumerate() {
+                    let squared;
+                    (*mean, squared) = means_and_squares(simd, w, m, block, pair);
+                    *width = squared.map(|squared| {
+                        let positive = simd.select_f64s(simd.greater_than_f64s(squared, zero), squared, zero);
+                        simd.mul_f64s(radius, simd.sqrt_f64s(positive))
+                    });
                 }
-                if size > dim {
-                    let last = &m[dim * size..];
-                    let product = block_dot(&last[..dim], block);
-                    for lane in 0..LANES {
-                        mean[lane] += w[dim];
-                        squared[lane] += product[lane] + last[dim];
-                    }
-                }
-                let mut width = [0.0; LANES];
-                for lane in 0..LANES {
-                    width[lane] = radius * if squared[lane] > 0.0 { squared[lane].sqrt() } else { 0.0 };
-                }
-                out.extend((0..count).map(|lane| Score { mean: mean[lane], width: width[lane] }));
+                out.extend((0..count).map(|lane| Score { mean: means[lane], width: widths[lane] }));
             }
         }
     }
     Arch::new().dispatch(Kernel { w, m, radius, rows, out });
+}
+
+/// w·x and xᵀMx of a pair of vectors of a block: two, so that neither waits for the other's sums. M is symmetric: each entry off the
+/// diagonal is used once and counts twice.
+#[inline(always)]
+fn means_and_squares<S: Simd>(
+    simd: S,
+    w: &[f64],
+    m: &[f64],
+    block: &[Lane],
+    pair: usize,
+) -> ([S::f64s; 2], [S::f64s; 2]) {
+    let (dim, size) = (block.len(), w.len());
+    let zero = simd.splat_f64s(0.0);
+    let (mut mean, mut squared) = ([zero; 2], [zero; 2]);
+    for (i, row) in m.chunks_exact(size).take(dim).enumerate() {
+        let x = pairs::<S>(&block[i])[pair];
+        // What is beside the diagonal; the constant coordinate, if there is one, is the last.
+        let mut beside = [simd.splat_f64s(if size > dim { row[dim] } else { 0.0 }); 2];
+        for (&entry, lanes) in row[i + 1..].iter().zip(&block[i + 1..]) {
+            let (entry, y) = (simd.splat_f64s(entry), pairs::<S>(lanes)[pair]);
+            for v in 0..2 {
+                beside[v] = simd.add_f64s(beside[v], simd.mul_f64s(entry, y[v]));
+            }
+        }
+        let (weight, diagonal) = (simd.splat_f64s(w[i]), simd.splat_f64s(row[i]));
+        for v in 0..2 {
+            mean[v] = simd.add_f64s(mean[v], simd.mul_f64s(weight, x[v]));
+            let product = simd.add_f64s(simd.mul_f64s(diagonal, x[v]), simd.add_f64s(beside[v], beside[v]));
+            squared[v] = simd.add_f64s(squared[v], simd.mul_f64s(x[v], product));
+        }
+    }
+    if size > dim {
+        let (weight, corner) = (simd.splat_f64s(w[dim]), simd.splat_f64s(m[dim * size + dim]));
+        for v in 0..2 {
+            mean[v] = simd.add_f64s(mean[v], weight);
+            squared[v] = simd.add_f64s(squared[v], corner);
+        }
+    }
+    (mean, squared)
+}
+
+/// The vectors of a lane, two and two.
+#[inline(always)]
+fn pairs<S: Simd>(lane: &Lane) -> &[[S::f64s; 2]] {
+    S::as_simd_f64s(lane).0.as_chunks().0
+}
+
+#[inline(always)]
+fn pairs_mut<S: Simd>(lane: &mut Lane) -> &mut [[S::f64s; 2]] {
+    S::as_mut_simd_f64s(lane).0.as_chunks_mut().0
+}
+
+/// The vectors of a lane.
+#[inline(always)]
+fn vectors<S: Simd>(lane: &Lane) -> &[S::f64s] {
+    S::as_simd_f64s(lane).0
+}
+
+#[inline(always)]
+fn vectors_mut<S: Simd>(lane: &mut Lane) -> &mut [S::f64s] {
+    S::as_mut_simd_f64s(lane).0
 }
 
 /// The plain version of [`linear_scores`] for one arm's features.
@@ -207,11 +281,9 @@ impl DiagonalScores<'_> {
                 let mut blocks = Blocks::new(rows);
                 while let Some((count, block)) = blocks.next() {
                     let (mut means, mut widths) = ([0.0; LANES], [0.0; LANES]);
-                    for start in (0..LANES).step_by(S::F64_LANES) {
-                        let lanes = start..start + S::F64_LANES;
-                        let (mean, width) = net.vector(simd, block, start);
-                        simd.partial_store_f64s(&mut means[lanes.clone()], mean);
-                        simd.partial_store_f64s(&mut widths[lanes], width);
+                    let vectors = vectors_mut::<S>(&mut means).iter_mut().zip(vectors_mut::<S>(&mut widths));
+                    for (v, (mean, width)) in vectors.enumerate() {
+                        (*mean, *width) = net.vector(simd, block, v);
                     }
                     out.extend((0..count).map(|lane| Score { mean: means[lane], width: widths[lane] }));
                 }
@@ -220,25 +292,25 @@ impl DiagonalScores<'_> {
         Arch::new().dispatch(Kernel(self, rows, out));
     }
 
-    /// Means and widths of a vector of arms, from lane `start` of a block on.
+    /// Means and widths of vector `v` of a block.
     #[inline(always)]
-    fn vector<S: Simd>(&self, simd: S, block: &[Lane], start: usize) -> (S::f64s, S::f64s) {
+    fn vector<S: Simd>(&self, simd: S, block: &[Lane], v: usize) -> (S::f64s, S::f64s) {
         let zero = simd.splat_f64s(0.0);
         let (mut mean, mut squared) = (simd.splat_f64s(self.bias), simd.splat_f64s(self.bias_inverse));
         for i in 0..self.width {
             let (mut h, mut spread) = (zero, zero);
             for (j, lanes) in block.iter().enumerate() {
-                let x = simd.partial_load_f64s(&lanes[start..start + S::F64_LANES]);
+                let x = vectors::<S>(lanes)[v];
                 let w = simd.splat_f64s(self.first[j * self.width + i]);
                 let u = simd.splat_f64s(self.first_inverse[j * self.width + i]);
                 h = simd.add_f64s(h, simd.mul_f64s(w, x));
                 spread = simd.add_f64s(spread, simd.mul_f64s(u, simd.mul_f64s(x, x)));
             }
-            let v = simd.splat_f64s(self.second[i]);
+            let second = simd.splat_f64s(self.second[i]);
             let active = simd.greater_than_or_equal_f64s(h, zero);
-            let outer = simd.mul_f64s(simd.mul_f64s(v, v), spread);
+            let outer = simd.mul_f64s(simd.mul_f64s(second, second), spread);
             let inner = simd.mul_f64s(simd.splat_f64s(self.second_inverse[i]), simd.mul_f64s(h, h));
-            mean = simd.add_f64s(mean, simd.select_f64s(active, simd.mul_f64s(v, h), zero));
+            mean = simd.add_f64s(mean, simd.select_f64s(active, simd.mul_f64s(second, h), zero));
             squared = simd.add_f64s(squared, simd.select_f64s(active, simd.add_f64s(outer, inner), zero));
         }
         (mean, simd.mul_f64s(simd.splat_f64s(self.radius), simd.sqrt_f64s(squared)))

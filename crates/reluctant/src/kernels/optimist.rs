@@ -7,7 +7,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::{LANES, Lane};
+use super::{LANES, Lane, vectors, vectors_mut};
 use crate::arms::{Leader, Rows, Score};
 use crate::relu::{Pattern, ReluNet};
 
@@ -151,11 +151,11 @@ impl Optimist<'_> {
     ) -> ([u64; LANES], Lane) {
         let zero = simd.splat_f64s(0.0);
         let (mut patterns, mut distances) = ([0; LANES], [0.0; LANES]);
-        for start in (0..LANES).step_by(S::F64_LANES) {
-            let lanes = start..start + S::F64_LANES;
+        let outputs = S::as_mut_simd_u64s(&mut patterns).0.iter_mut().zip(vectors_mut::<S>(&mut distances));
+        for (v, (pattern_out, nearest_out)) in outputs.enumerate() {
             let mut x = [zero; D];
             for j in 0..D {
-                x[j] = simd.partial_load_f64s(&columns[j][lanes.clone()]);
+                x[j] = vectors::<S>(&columns[j])[v];
             }
             let mut pattern = simd.splat_u64s(0);
             let mut nearest = simd.splat_f64s(f64::INFINITY);
@@ -173,10 +173,7 @@ impl Optimist<'_> {
                     nearest = simd.select_f64s(simd.less_than_f64s(distance, nearest), distance, nearest);
                 }
             }
-            simd.partial_store_u64s(&mut patterns[lanes.clone()], pattern);
-            if MARGIN {
-                simd.partial_store_f64s(&mut distances[lanes], nearest);
-            }
+            (*pattern_out, *nearest_out) = (pattern, nearest);
         }
         (patterns, distances)
     }

@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::arms::{Arms, Choice, Rows, Score, argmax};
 use crate::error::{Error, Result};
-use crate::params::{Param, Params, Settings, Value};
 use crate::frozen::FrozenRelu;
 use crate::kernels::ModelTable;
+use crate::params::{Param, Params, Settings, Value};
 use crate::patterns::PatternTable;
 use crate::rng::{Key, Purpose, index};
 

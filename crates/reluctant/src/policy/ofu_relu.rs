@@ -18,9 +18,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::sphere::{RegionCache, explore};
-use super::{
-    Entry, Literal, Policy, Sample, Scratch, Snapshot, check_features, confidence, read_state, select_frozen,
-};
+use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, check_features, confidence, read_state, select_frozen};
 use crate::arms::{Arms, Choice, Rows, Score, check_observation};
 use crate::ellipsoid::Confidence;
 use crate::error::Result;

@@ -216,7 +216,15 @@ impl NeuralUcb {
         match self.config.update {
             Update::Authors => {
                 let mut stream = self.key.round(self.ys.len() as u64).purpose(Purpose::Shuffle).stream();
-                train::stochastic(&mut self.network, data, rate.unwrap_or(0.01), lambda, steps, &mut stream, &mut self.work);
+                train::stochastic(
+                    &mut self.network,
+                    data,
+                    rate.unwrap_or(0.01),
+                    lambda,
+                    steps,
+                    &mut stream,
+                    &mut self.work,
+                );
             }
             Update::Zhou => {
                 let m = self.network.shape().width as f64;

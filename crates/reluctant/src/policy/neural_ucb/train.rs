@@ -86,7 +86,8 @@ mod tests {
     fn a_stochastic_step_goes_along_the_gradient() {
         let mut stream = Key::new(3).stream();
         let base = Shape { dim: 3, width: 6, two_layers: true, doubled: false };
-        for shape in [base, Shape { two_layers: false, ..base }, Shape { dim: 4, ..base }, Shape { width: 30, ..base }] {
+        for shape in [base, Shape { two_layers: false, ..base }, Shape { dim: 4, ..base }, Shape { width: 30, ..base }]
+        {
             let mut network = Network::uniform_start(shape, &mut stream);
             let mut x = vec![0.0; shape.dim];
             for _ in 0..50 {
