@@ -311,17 +311,15 @@ impl<'a> Reader<'a> {
             let sphere = matches!(built.arms(1, &mut Vec::new()), Arms::Sphere { .. });
             for (contender, (at, table)) in experiment.contenders.iter().zip(&places) {
                 let entry = policy::find(&contender.kind).map_err(|cause| self.misfit(table, *at, cause))?;
-                if sphere && !entry.sphere {
-                    let cause = Error::NeedsFiniteArms { policy: entry.name };
-                    return Err(
-                        self.wrong(self.place(table, "kind").or(Some(*at)), format!("in {}, {cause}", world.label))
-                    );
-                }
                 for candidate in contender.candidates() {
-                    experiment
+                    let policy = experiment
                         .trial(world, contender, &candidate, Stage::Reported, 0)
                         .and_then(|trial| policy::build(&contender.kind, dim, &trial.policy_settings, Key::new(0)))
                         .map_err(|cause| self.misfit(table, *at, cause))?;
+                    if sphere && (!entry.sphere || policy.needs_finite_arms()) {
+                        let cause = format!("in {}, {}", world.label, Error::NeedsFiniteArms { policy: entry.name });
+                        return Err(self.wrong(self.place(table, "kind").or(Some(*at)), cause));
+                    }
                 }
             }
         }

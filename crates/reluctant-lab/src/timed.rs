@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use reluctant::{Arms, Choice, Key, Policy, Result, Rows, Scratch, Snapshot};
+use reluctant::{Arms, Choice, Key, Policy, ReluNet, Result, Rows, Scratch, Snapshot};
 
 /// Counts the time that the policy within spends choosing and learning.
 #[derive(Debug)]
@@ -56,6 +56,14 @@ impl Policy for Timed {
 
     fn exploring(&self) -> bool {
         self.policy.exploring()
+    }
+
+    fn needs_finite_arms(&self) -> bool {
+        self.policy.needs_finite_arms()
+    }
+
+    fn reveal(&mut self, truth: &ReluNet) {
+        self.policy.reveal(truth);
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

@@ -59,6 +59,7 @@ pub mod error;
 pub mod estimate;
 pub mod frozen;
 pub mod geometry;
+mod gp;
 mod kernels;
 pub mod linalg;
 pub mod params;

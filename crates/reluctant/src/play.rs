@@ -54,6 +54,9 @@ pub fn play_together(
 ) -> std::result::Result<(), (usize, Error)> {
     let (mut buffer, mut means) = (Vec::new(), Vec::new());
     let mut scratch = Scratch::default();
+    if let Some(truth) = world.network() {
+        policies.iter_mut().for_each(|policy| policy.reveal(truth));
+    }
     for round in 1..=rounds {
         let arms = world.arms(round, &mut buffer);
         let (best, average) = best_and_average(world, arms, &mut means).map_err(|error| (0, error))?;

@@ -101,8 +101,9 @@ pub(super) fn sphere_as_declared(subject: &Subject) -> Result<(), String> {
             game.play(policy.as_mut())?;
         }
         let sphere = Arms::Sphere { dim: game.dim() };
+        let declared = subject.sphere && !policy.needs_finite_arms();
         match policy.select(sphere, Key::new(1), &mut game.scratch) {
-            Ok(choice) if subject.sphere => {
+            Ok(choice) if declared => {
                 let off = (norm(&choice.action) - 1.0).abs();
                 require(choice.action.len() == game.dim() && off < 1e-9, || {
                     format!("{:?} is not on the unit sphere", choice.action)
@@ -112,7 +113,7 @@ pub(super) fn sphere_as_declared(subject: &Subject) -> Result<(), String> {
                 require(density > 0.0 && !density.is_nan(), || format!("the density of the choice is {density}"))?;
                 require(is_finite(&choice.score), || format!("the score of the choice is {:?}", choice.score))?;
             }
-            Err(Error::NeedsFiniteArms { .. }) if !subject.sphere => {}
+            Err(Error::NeedsFiniteArms { .. }) if !declared => {}
             Ok(_) => return Err("it chose from the sphere, though it says that it cannot".to_owned()),
             Err(error) => return Err(format!("the sphere was refused with: {error}")),
         }

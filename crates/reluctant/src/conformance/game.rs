@@ -46,8 +46,13 @@ impl Game {
     /// The subject's world before its first round, and a new policy.
     pub(super) fn start(subject: &Subject) -> Result<(Game, Box<dyn Policy>), String> {
         let world = subject.make_world(KEY)?;
-        let policy = subject.make(world.dim(), KEY)?;
+        let policy = subject.make(world.as_ref(), KEY)?;
         Ok((Game { world, key: KEY, round: 0, scratch: Scratch::default() }, policy))
+    }
+
+    /// Another policy for the same world.
+    pub(super) fn another(&self, subject: &Subject) -> Result<Box<dyn Policy>, String> {
+        subject.make(self.world.as_ref(), KEY)
     }
 
     pub(super) fn dim(&self) -> usize {

@@ -29,6 +29,7 @@ fn rubbish() -> Scratch {
     let mut rubbish = Scratch {
         scores: vec![Score { mean: f64::NAN, width: -1.0 }; 7],
         numbers: vec![f64::NAN; 11],
+        lanes: vec![[f64::NAN; 16]; 3],
         words: vec![u64::MAX; 5],
         ..Scratch::default()
     };
@@ -40,7 +41,7 @@ fn rubbish() -> Scratch {
 /// A new policy that is only told what was done, and never asked to choose, ends where the one that played ends.
 pub(super) fn replay_equals_live(subject: &Subject) -> Result<(), String> {
     let (mut game, mut live) = Game::start(subject)?;
-    let mut replica = subject.make(game.dim(), KEY)?;
+    let mut replica = game.another(subject)?;
     for _ in 0..subject.rounds {
         let Played { action, reward } = game.play(live.as_mut())?;
         said("update", replica.update(&action, reward))?;
@@ -56,7 +57,7 @@ pub(super) fn replay_equals_live(subject: &Subject) -> Result<(), String> {
 /// is learnt afterwards.
 pub(super) fn select_does_not_learn(subject: &Subject) -> Result<(), String> {
     let (mut game, mut calm) = Game::start(subject)?;
-    let mut asked = subject.make(game.dim(), KEY)?;
+    let mut asked = game.another(subject)?;
     for round in 1..=subject.rounds {
         let before = (game.view(asked.as_ref(), round)?, saved(asked.as_ref())?);
         for i in 1..=6 {
@@ -163,7 +164,7 @@ pub(super) fn beats_uniform(subject: &Subject) -> Result<(), String> {
     for trial in 0..TRIALS {
         let key = KEY.trial(trial);
         let world = subject.make_world(key)?;
-        let mut policy = subject.make(world.dim(), key)?;
+        let mut policy = subject.make(world.as_ref(), key)?;
         let each = |step: crate::play::Step| {
             regret += step.regret;
             chance += step.chance;

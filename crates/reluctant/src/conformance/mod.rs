@@ -221,8 +221,12 @@ impl Subject {
         self.exceptions.iter().find(|(name, _)| *name == check.name).map(|(_, reason)| *reason)
     }
 
-    fn make(&self, dim: usize, key: Key) -> std::result::Result<Box<dyn Policy>, String> {
-        said("making the policy", (self.build)(dim, key))
+    fn make(&self, world: &dyn Environment, key: Key) -> std::result::Result<Box<dyn Policy>, String> {
+        let mut policy = said("making the policy", (self.build)(world.dim(), key))?;
+        if let Some(truth) = world.network() {
+            policy.reveal(truth);
+        }
+        Ok(policy)
     }
 
     fn make_world(&self, key: Key) -> std::result::Result<Box<dyn Environment>, String> {

@@ -7,6 +7,7 @@ use crate::arms::Arms;
 use crate::error::Result;
 use crate::linalg::{dot, norm};
 use crate::params::{Params, Value};
+use crate::relu::ReluNet;
 use crate::rng::{Key, Purpose, unit_vector};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -28,6 +29,8 @@ pub(super) const ENTRY: Entry = Entry {
 #[derive(Debug, Clone)]
 pub struct LinearSphere {
     theta: Vec<f64>,
+    /// θ*·x = max(0, θ*·x) − max(0, −θ*·x).
+    network: ReluNet,
     arms: SphereArms,
     noise: Noise,
 }
@@ -37,7 +40,9 @@ impl LinearSphere {
         let arms = SphereArms::read(params, key)?;
         let mut theta = vec![0.0; arms.dim()];
         unit_vector(&mut key.purpose(Purpose::Truth).stream(), &mut theta);
-        Ok(LinearSphere { theta, arms, noise: Noise::read(params, key)? })
+        let pair = theta.iter().copied().chain(theta.iter().map(|x| -x)).collect();
+        let network = ReluNet::with_signs(arms.dim(), pair, vec![1.0, -1.0])?;
+        Ok(LinearSphere { theta, network, arms, noise: Noise::read(params, key)? })
     }
 }
 
@@ -64,5 +69,9 @@ impl Environment for LinearSphere {
 
     fn facts(&self) -> Vec<(&'static str, Value)> {
         vec![("sigma", Value::Real(self.noise.sigma()))]
+    }
+
+    fn network(&self) -> Option<&ReluNet> {
+        Some(&self.network)
     }
 }

@@ -7,10 +7,10 @@ use crate::arms::{Arms, Rows};
 use crate::error::{Error, Result};
 use crate::geometry::{CELL_BUDGET, best_action, most_cells};
 use crate::kernels::network_values;
-use crate::linalg::norm;
+use crate::linalg::{norm, normalise};
 use crate::params::{Initial, Kind, Param, Params, Value};
 use crate::relu::{MAX_NEURONS, ReluNet};
-use crate::rng::{Key, Purpose, sign};
+use crate::rng::{Key, Purpose, Stream, sign, unit_vector};
 use crate::theory::sphere_area;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -30,6 +30,18 @@ pub(super) const ENTRY: Entry = Entry {
             Initial::Word("ones"),
             Kind::Word(&["ones", "random"]),
             "second layer: all +1, as in the paper, or ±1 with equal probability",
+        ),
+        Param::new(
+            "network",
+            Initial::Word("random"),
+            Kind::Word(&["random", "balanced"]),
+            "random: independent neurons; balanced: neurons that nearly cancel in pairs, so that hardly any linear part is left",
+        ),
+        Param::new(
+            "imbalance",
+            Initial::Real(0.1),
+            Kind::Real { min: 0.0, max: 10.0, above: false, below: false },
+            "how far the second neuron of a balanced pair is from the opposite of the first",
         ),
         sphere_arms::ACTIONS,
         sphere_arms::ARMS,
@@ -55,6 +67,9 @@ impl ReluSphere {
         let arms = SphereArms::read(params, key)?;
         let mut stream = key.purpose(Purpose::Truth).stream();
         let mut network = ReluNet::random(arms.dim(), params.size("neurons")?, &mut stream);
+        if params.word("network")? == "balanced" {
+            network = balanced(network, params.real("imbalance")?, &mut stream)?;
+        }
         if params.word("signs")? == "random" {
             let signs = network.signs().iter().map(|_| sign(&mut stream)).collect();
             network = ReluNet::with_signs(arms.dim(), network.theta().to_vec(), signs)?;
@@ -62,6 +77,28 @@ impl ReluSphere {
         let sphere = if arms.is_sphere() { Some(sphere_means(&network)?) } else { None };
         Ok(ReluSphere { network, arms, noise: Noise::read(params, key)?, sphere })
     }
+}
+
+/// The network with every second neuron replaced by one near the opposite of the neuron before it: −θ + imbalance·u with a random unit u,
+/// scaled to unit length. Since max(0, t) = (t + |t|)/2, the linear part of a network is ½Σθᵢ, and nothing but the imbalance is left of
+/// it. With an odd number of neurons it would be left of the last one, so that is refused.
+fn balanced(network: ReluNet, imbalance: f64, stream: &mut Stream) -> Result<ReluNet> {
+    let (dim, neurons) = (network.dim(), network.neurons());
+    if !neurons.is_multiple_of(2) {
+        return Err(Error::out_of_range("neurons", neurons, "an even number, for a balanced network is made of pairs"));
+    }
+    let mut theta = network.theta().to_vec();
+    let mut off = vec![0.0; dim];
+    for pair in theta.chunks_exact_mut(2 * dim) {
+        let (first, second) = pair.split_at_mut(dim);
+        unit_vector(stream, &mut off);
+        second.iter_mut().zip(first.iter().zip(&off)).for_each(|(b, (a, u))| *b = imbalance * u - a);
+        // With an imbalance of exactly 1 the two could cancel.
+        if !normalise(second) {
+            second.copy_from_slice(&off);
+        }
+    }
+    ReluNet::new(dim, theta)
 }
 
 /// The exact f*, and the average: E max(0, θ·x) = ‖θ‖·|S^(d−2)| / ((d−1)·|S^(d−1)|) for uniform x.
@@ -112,5 +149,33 @@ impl Environment for ReluSphere {
 
     fn network(&self) -> Option<&ReluNet> {
         Some(&self.network)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Settings;
+
+    fn world(neurons: u64, imbalance: f64) -> Result<Box<dyn Environment>> {
+        let settings = Settings::new().with("dim", 5u64).with("neurons", neurons);
+        let settings = settings.with("network", "balanced").with("imbalance", imbalance);
+        super::super::build("relu-sphere", &settings, Key::new(4))
+    }
+
+    #[test]
+    fn balanced_neurons_are_unit_and_nearly_cancel_in_pairs() {
+        for imbalance in [0.0, 0.1, 0.5] {
+            let world = world(6, imbalance).unwrap();
+            let network = world.network().unwrap();
+            for pair in network.theta().chunks_exact(10) {
+                let sum: Vec<f64> = (0..5).map(|i| pair[i] + pair[5 + i]).collect();
+                assert!((norm(&pair[5..]) - 1.0).abs() < 1e-14);
+                // Scaling to unit length moves a neuron by at most as much again.
+                assert!(norm(&sum) <= 2.0 * imbalance + 1e-15, "{}", norm(&sum));
+            }
+        }
+        let said = world(5, 0.1).unwrap_err().to_string();
+        assert_eq!(said, "neurons = 5 is out of range: an even number, for a balanced network is made of pairs");
     }
 }

@@ -27,7 +27,7 @@ pub(crate) type Lane = [f64; LANES];
 const STACK_DIM: usize = 24;
 
 /// The arms of a round, a block at a time.
-struct Blocks<'a> {
+pub(crate) struct Blocks<'a> {
     dim: usize,
     rest: &'a [f64],
     stack: [Lane; STACK_DIM],
@@ -36,7 +36,7 @@ struct Blocks<'a> {
 
 impl<'a> Blocks<'a> {
     #[inline(always)]
-    fn new(rows: Rows<'a>) -> Self {
+    pub(crate) fn new(rows: Rows<'a>) -> Self {
         let dim = rows.dim();
         let heap = if dim > STACK_DIM { vec![[0.0; LANES]; dim] } else { Vec::new() };
         Blocks { dim, rest: rows.data(), stack: [[0.0; LANES]; STACK_DIM], heap }
@@ -44,7 +44,7 @@ impl<'a> Blocks<'a> {
 
     /// How many lanes of the next block hold arms (the rest are zero), and its coordinates.
     #[inline(always)]
-    fn next(&mut self) -> Option<(usize, &[Lane])> {
+    pub(crate) fn next(&mut self) -> Option<(usize, &[Lane])> {
         let count = (self.rest.len() / self.dim).min(LANES);
         let (arms, rest) = self.rest.split_at(count * self.dim);
         self.rest = rest;
@@ -89,7 +89,7 @@ fn transpose(dim: usize, arms: &[f64], block: &mut [Lane]) {
 
 /// θ·x for every arm of a block.
 #[inline(always)]
-fn block_dot(theta: &[f64], block: &[Lane]) -> Lane {
+pub(crate) fn block_dot(theta: &[f64], block: &[Lane]) -> Lane {
     let mut sum = [0.0; LANES];
     for (&t, x) in theta.iter().zip(block) {
         for lane in 0..LANES {

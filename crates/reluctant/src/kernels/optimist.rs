@@ -3,7 +3,7 @@
 //! Only the greatest score is wanted, so most arms need neither their pattern looked up one by one nor a square root. A block of arms
 //! computes its patterns, fetches the local models of those patterns from a table, and asks whether some arm can beat the best one so
 //! far: xᵀM_s x ≥ (best − θ_s·x)² or θ_s·x ≥ best. Hardly any can. Those few are scored by the plain formula, which alone decides:
-//! the choice is that of the plain version, `select_in_region`.
+//! the choice is that of the plain version, `FrozenRelu::optimistic_arm_plain`.
 
 use pulp::{Arch, Simd, WithSimd};
 

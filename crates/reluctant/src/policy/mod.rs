@@ -4,10 +4,15 @@
 //! its documentation, its citation. The command line, TOML files, the conformance suite and the documentation's tables all
 //! read the registry, so a new policy is one file and one line here.
 
+mod features;
+mod gp_ts;
+mod gp_ucb;
+mod lin_ts;
 mod neural_ucb;
 mod ofu_relu;
 mod ofu_relu_plus;
 mod oful;
+mod oracle;
 mod sphere;
 mod uniform;
 
@@ -19,22 +24,37 @@ use serde::{Deserialize, Serialize};
 use crate::arms::{Arms, Choice, Rows, Score, argmax};
 use crate::error::{Error, Result};
 use crate::frozen::FrozenRelu;
-use crate::kernels::ModelTable;
+use crate::kernels::{LANES, ModelTable};
 use crate::params::{Param, Params, Settings, Value};
 use crate::patterns::PatternTable;
+use crate::relu::ReluNet;
 use crate::rng::{Key, Purpose, index};
 
+pub use gp_ts::GpTs;
+pub use gp_ucb::GpUcb;
+pub use lin_ts::LinTs;
 pub use neural_ucb::NeuralUcb;
 pub use ofu_relu::OfuRelu;
 pub use ofu_relu_plus::OfuReluPlus;
 pub use oful::Oful;
+pub use oracle::Oracle;
 pub use uniform::Uniform;
 
 /// The most features, and so the largest dimension, that a policy keeps a matrix for: 4,000 squared are 128 MB.
 pub const MAX_FEATURES: usize = 4000;
 
 /// Every policy there is.
-pub const REGISTRY: &[Entry] = &[uniform::ENTRY, oful::ENTRY, ofu_relu::ENTRY, ofu_relu_plus::ENTRY, neural_ucb::ENTRY];
+pub const REGISTRY: &[Entry] = &[
+    uniform::ENTRY,
+    oracle::ENTRY,
+    oful::ENTRY,
+    lin_ts::ENTRY,
+    gp_ucb::ENTRY,
+    gp_ts::ENTRY,
+    ofu_relu::ENTRY,
+    ofu_relu_plus::ENTRY,
+    neural_ucb::ENTRY,
+];
 
 /// Chooses and learns.
 ///
@@ -66,6 +86,15 @@ pub trait Policy: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether this configuration only chooses among finitely many arms, though others of the same policy do not need them.
+    fn needs_finite_arms(&self) -> bool {
+        false
+    }
+
+    /// Is told the network behind the rewards before the first round, where there is one. For `oracle`, which is there for scale:
+    /// whoever learns does not listen.
+    fn reveal(&mut self, _truth: &ReluNet) {}
+
     /// The whole state, to be saved and restored.
     fn snapshot(&self) -> Result<Snapshot>;
 }
@@ -77,6 +106,8 @@ pub struct Scratch {
     pub scores: Vec<Score>,
     /// Numbers.
     pub numbers: Vec<f64>,
+    /// Numbers of several arms side by side.
+    pub lanes: Vec<[f64; LANES]>,
     /// Activation patterns.
     pub words: Vec<u64>,
     /// Which patterns were met, and in which order.

@@ -3,18 +3,19 @@
 //! Ridge regression on the features of an arm, and the arm of greatest φ·ŵ + β·√(φᵀA⁻¹φ) (see [`crate::ellipsoid`]). A sum of
 //! ReLUs is not linear in x, so on raw features, as in the paper, the policy is misspecified and can lock onto a wrong arm. With
 //! `features = "constant"` it sees (x, 1): on the sphere a sum of a few ReLUs is close to linear plus a constant, which makes
-//! this baseline far stronger.
+//! this baseline far stronger. With `features = "monomials"` it can follow the rest.
+//!
+//! The theorem's β is cautious. With `alpha` it is replaced by a constant, which makes the policy LinUCB (Li, Chu, Langford and
+//! Schapire 2010, A contextual-bandit approach to personalized news article recommendation).
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Entry, Literal, Policy, Sample, Scratch, Snapshot, check_features, confidence, read_state, select_optimistic,
-};
+use super::features::{DEGREE, FEATURES, FeatureMap};
+use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_optimistic};
 use crate::arms::{Arms, Choice, Rows, check_observation};
 use crate::ellipsoid::{Confidence, Ellipsoid};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::geometry::linear_optimistic_action;
-use crate::kernels::linear_scores;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::Key;
 
@@ -27,11 +28,13 @@ pub(super) const ENTRY: Entry = Entry {
         confidence::SIGMA,
         confidence::DELTA,
         Param::new("norm_bound", Initial::Real(1.0), Kind::NOT_NEGATIVE, "bound S on the norm of the true weights"),
+        FEATURES,
+        DEGREE,
         Param::new(
-            "features",
-            Initial::Word("raw"),
-            Kind::Word(&["raw", "constant"]),
-            "raw: x, as in the paper; constant: (x, 1)",
+            "alpha",
+            Initial::Auto("the radius β of the theorem"),
+            Kind::NOT_NEGATIVE,
+            "α of LinUCB: the width of an arm is α·√(φᵀA⁻¹φ) instead of β·√(φᵀA⁻¹φ)",
         ),
         Param { initial: Initial::Word("ratio"), ..confidence::LOG_DET },
     ],
@@ -39,6 +42,15 @@ pub(super) const ENTRY: Entry = Entry {
     samples: &[
         Sample { name: "raw", world: "linear-sphere", settings: &[] },
         Sample { name: "constant", world: "relu-sphere", settings: &[("features", Literal::Word("constant"))] },
+        Sample {
+            name: "monomials-alpha",
+            world: "relu-sphere",
+            settings: &[
+                ("features", Literal::Word("monomials")),
+                ("degree", Literal::Count(3)),
+                ("alpha", Literal::Real(0.5)),
+            ],
+        },
     ],
     build: |dim, params, _| Ok(Box::new(Oful::new(dim, params)?)),
     restore: |state| Ok(Box::new(read_state(state, Oful::is_consistent)?)),
@@ -48,8 +60,9 @@ pub(super) const ENTRY: Entry = Entry {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Oful {
     dim: usize,
-    /// Whether the features end with a constant 1.
-    constant: bool,
+    features: FeatureMap,
+    /// The multiplier of the width, if it is not the theorem's radius.
+    alpha: Option<f64>,
     confidence: Confidence,
     /// Added to the log-determinant in the radius: 0 unless `log_det = "twice"`.
     log_det_offset: f64,
@@ -58,21 +71,24 @@ pub struct Oful {
 
 impl Oful {
     fn new(dim: usize, params: &Params) -> Result<Self> {
-        let constant = params.word("features")? == "constant";
+        let features = FeatureMap::read(dim, params)?;
         let confidence = confidence::read(params, 1.0)?;
-        let features = dim + usize::from(constant);
-        check_features(features, "coordinates and a constant")?;
-        let ellipsoid = Ellipsoid::ridge(features, confidence.lambda);
-        let log_det_offset = confidence::log_det_offset(params, false, features, confidence.lambda)?;
-        Ok(Oful { dim, constant, confidence, log_det_offset, ellipsoid })
+        let count = features.count(dim);
+        let ellipsoid = Ellipsoid::ridge(count, confidence.lambda);
+        let log_det_offset = confidence::log_det_offset(params, false, count, confidence.lambda)?;
+        let alpha = params.get("alpha").map(|_| params.real("alpha")).transpose()?;
+        Ok(Oful { dim, features, alpha, confidence, log_det_offset, ellipsoid })
     }
 
     fn is_consistent(&self) -> bool {
-        self.ellipsoid.dim() == self.dim + usize::from(self.constant)
+        self.ellipsoid.dim() == self.features.count(self.dim)
     }
 
-    /// The radius β of the confidence set.
+    /// What the width is a multiple of: the radius β of the confidence set, or α.
     pub fn radius(&self) -> f64 {
+        if let Some(alpha) = self.alpha {
+            return alpha;
+        }
         self.confidence.radius(self.ellipsoid.log_det_ratio() + self.log_det_offset)
     }
 
@@ -95,6 +111,7 @@ impl Policy for Oful {
         arms.expect_dim(self.dim)?;
         match arms {
             Arms::Finite(rows) => select_optimistic(self, rows, scratch),
+            Arms::Sphere { .. } if self.needs_finite_arms() => Err(Error::NeedsFiniteArms { policy: ENTRY.name }),
             Arms::Sphere { dim } => {
                 let (weights, covariance) = (self.ellipsoid.weights(), self.ellipsoid.covariance());
                 Ok(Choice::on_sphere(linear_optimistic_action(dim, weights, covariance, self.radius())))
@@ -104,22 +121,19 @@ impl Policy for Oful {
 
     fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
         check_observation(self.dim, action, reward)?;
-        if self.constant {
-            let phi: Vec<f64> = action.iter().copied().chain([1.0]).collect();
-            self.ellipsoid.update(&phi, reward);
-        } else {
-            self.ellipsoid.update(action, reward);
-        }
+        self.features.learn(&mut self.ellipsoid, action, reward);
         Ok(())
     }
 
     fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
         Arms::Finite(rows).expect_dim(self.dim)?;
-        let radius = self.radius();
-        scratch.scores.clear();
-        let (weights, covariance) = (self.ellipsoid.weights(), self.ellipsoid.covariance());
-        linear_scores(weights, covariance, radius, rows, &mut scratch.scores);
+        let model = (self.ellipsoid.weights(), self.ellipsoid.covariance());
+        self.features.score(model, self.radius(), rows, (&mut scratch.scores, &mut scratch.numbers));
         Ok(())
+    }
+
+    fn needs_finite_arms(&self) -> bool {
+        self.features.needs_finite_arms()
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

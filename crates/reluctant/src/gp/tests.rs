@@ -1,0 +1,150 @@
+//! The process against dense algebra, its fast passes against plain ones, its draws against its posterior.
+
+use super::kernel::{Kernel, Shape};
+use super::path::Path;
+use super::sparse::SparseGp;
+use crate::arms::Rows;
+use crate::linalg::{Cholesky, dot};
+use crate::rng::{Key, normal, unit_vector};
+
+const SIGMA: f64 = 0.1;
+const SHAPES: [Shape; 3] = [Shape::Rbf, Shape::Matern32, Shape::Matern52];
+
+fn kernel(shape: Shape) -> Kernel {
+    Kernel { shape, length: 0.8, variance: 1.7 }
+}
+
+/// Points on the sphere and noisy rewards of a bent function.
+fn data(n: usize, dim: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut stream = Key::new(11).stream();
+    let mut xs = vec![0.0; n * dim];
+    xs.chunks_exact_mut(dim).for_each(|x| unit_vector(&mut stream, x));
+    let ys = xs.chunks_exact(dim).map(|x| x[0].max(0.0) - 0.5 * x[1].abs() + SIGMA * normal(&mut stream)).collect();
+    (xs, ys)
+}
+
+fn trained(shape: Shape, budget: usize, n: usize, dim: usize) -> SparseGp {
+    let (xs, ys) = data(n, dim);
+    let mut gp = SparseGp::new(dim, kernel(shape), SIGMA, budget);
+    xs.chunks_exact(dim).zip(&ys).for_each(|(x, &y)| gp.update(x, y));
+    gp
+}
+
+/// Mean and variance by one dense solve with all observations.
+fn dense(shape: Shape, n: usize, dim: usize, x: &[f64]) -> (f64, f64) {
+    let (xs, ys) = data(n, dim);
+    let kernel = kernel(shape);
+    let point = |i: usize| &xs[i * dim..(i + 1) * dim];
+    let mut matrix: Vec<f64> = (0..n * n).map(|at| kernel.at(point(at / n), point(at % n))).collect();
+    (0..n).for_each(|i| matrix[i * n + i] += SIGMA * SIGMA);
+    let factor = Cholesky::new(&mut matrix, n).unwrap();
+    let k: Vec<f64> = (0..n).map(|i| kernel.at(point(i), x)).collect();
+    let (mut alpha, mut v) = (ys, k.clone());
+    factor.solve(&mut alpha);
+    factor.solve_transposed(&mut v);
+    (dot(&k, &alpha), kernel.variance - dot(&v, &v))
+}
+
+fn questions(dim: usize) -> Vec<f64> {
+    let mut stream = Key::new(12).stream();
+    let mut xs = vec![0.0; 37 * dim];
+    xs.chunks_exact_mut(dim).for_each(|x| unit_vector(&mut stream, x));
+    xs
+}
+
+#[test]
+fn kernels_are_those_of_the_books() {
+    for (shape, r, expected) in [
+        (Shape::Rbf, 0.8, libm::exp(-0.5)),
+        (Shape::Matern32, 0.8, (1.0 + 3f64.sqrt()) * libm::exp(-(3f64.sqrt()))),
+        (Shape::Matern52, 1.6, (1.0 + 20f64.sqrt() + 20.0 / 3.0) * libm::exp(-(20f64.sqrt()))),
+    ] {
+        let found = kernel(shape).at(&[r, 1.0], &[0.0, 1.0]);
+        assert!((found - 1.7 * expected).abs() < 1e-14);
+        assert_eq!(kernel(shape).at(&[1.0], &[1.0]), 1.7);
+        assert!(kernel(shape).at(&[1e99], &[-1e99]).abs() < 1e-290);
+    }
+}
+
+/// In five dimensions nearly every observation has a point of its own; those that have not are expressed to within a hundredth of the
+/// noise.
+#[test]
+fn the_posterior_is_that_of_a_dense_solve() {
+    for shape in SHAPES {
+        let gp = trained(shape, 1000, 120, 5);
+        assert!(gp.len() > 80);
+        for x in questions(5).chunks_exact(5) {
+            let (found, (mean, variance)) = (gp.score_reference(x, 1.0), dense(shape, 120, 5, x));
+            assert!((found.mean - mean).abs() < 0.02 * variance.sqrt(), "{shape:?} {found:?} {mean}");
+            assert!((found.width - variance.sqrt()).abs() < 0.02 * variance.sqrt(), "{shape:?} {found:?} {variance}");
+        }
+    }
+}
+
+/// On the circle a few points express everything: all observations count though most have none of their own.
+#[test]
+fn few_points_express_many_observations() {
+    let gp = trained(Shape::Rbf, 1000, 300, 2);
+    assert!(gp.len() < 30, "{}", gp.len());
+    for x in questions(2).chunks_exact(2) {
+        let (found, (mean, variance)) = (gp.score_reference(x, 1.0), dense(Shape::Rbf, 300, 2, x));
+        assert!((found.mean - mean).abs() < 0.1 * variance.sqrt(), "{found:?} {mean}");
+        assert!((found.width / variance.sqrt() - 1.0).abs() < 0.05, "{found:?} {variance}");
+    }
+}
+
+#[test]
+fn fast_passes_are_the_plain_versions() {
+    for (shape, budget, dim) in [(Shape::Rbf, 100, 3), (Shape::Matern32, 20, 3), (Shape::Matern52, 31, 30)] {
+        let gp = trained(shape, budget, 60, dim);
+        let data = questions(dim);
+        let rows = Rows::new(dim, &data).unwrap();
+        let (mut scores, mut values) = (Vec::new(), Vec::new());
+        gp.scores(rows, 1.5, &mut Vec::new(), &mut scores);
+        let path = Path::draw(&gp, 0.7, &mut Key::new(1).stream());
+        path.values(rows, &mut Vec::new(), &mut values);
+        for ((x, score), value) in rows.iter().zip(scores).zip(values) {
+            let expected = gp.score_reference(x, 1.5);
+            assert!((score.mean - expected.mean).abs() < 1e-10);
+            assert!((score.width.powi(2) - expected.width.powi(2)).abs() < 1e-8, "{score:?} {expected:?}");
+            assert!((value - path.value_reference(x)).abs() < 1e-9);
+        }
+    }
+}
+
+/// What is kept up to date one observation at a time is what the factors say, before and after the basis is full.
+#[test]
+fn increments_agree_with_recomputation() {
+    for budget in [1000, 25] {
+        let gp = trained(Shape::Matern52, budget, 200, 4);
+        let mut fresh = gp.clone();
+        fresh.refresh();
+        for x in questions(4).chunks_exact(4) {
+            let (kept, computed) = (gp.score_reference(x, 1.0), fresh.score_reference(x, 1.0));
+            assert!((kept.mean - computed.mean).abs() < 1e-9);
+            assert!((kept.width - computed.width).abs() < 1e-7);
+        }
+    }
+}
+
+/// Draws of whole functions have the posterior's mean and standard deviation at an arm, and twice the deviation at scale 2.
+#[test]
+fn paths_are_drawn_from_the_posterior() {
+    for (shape, budget) in [(Shape::Rbf, 1000), (Shape::Matern32, 1000), (Shape::Matern52, 1000), (Shape::Rbf, 15)] {
+        let gp = trained(shape, budget, 25, 3);
+        let (n, scale) = (600, 2.0);
+        for x in questions(3).chunks_exact(3).take(4) {
+            let draw = |i| Path::draw(&gp, scale, &mut Key::new(3).round(i).stream()).value_reference(x);
+            let (mut sum, mut squares) = (0.0, 0.0);
+            let expected = gp.score_reference(x, scale);
+            for i in 0..n {
+                let off = draw(i) - expected.mean;
+                sum += off;
+                squares += off * off;
+            }
+            let n = n as f64;
+            assert!((sum / n).abs() < 5.0 * expected.width / n.sqrt(), "{shape:?}");
+            assert!(((squares / n).sqrt() / expected.width - 1.0).abs() < 0.15, "{shape:?} {squares} {expected:?}");
+        }
+    }
+}
