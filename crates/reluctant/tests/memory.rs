@@ -11,11 +11,25 @@ const KEEP_HISTORY: &[(&str, &str)] = &[
     ("neural-ucb", "trains on all samples at each round"),
 ];
 
-/// Methods that allocate in a round although they do not keep the history, each with its reason.
-const ALLOCATE: &[(&str, &str)] = &[];
+/// Methods that work in vectors of the size of their model, made anew each round.
+const ALLOCATE: &[(&str, &str)] = &[
+    ("lin-ts", "draws its weights into a new vector"),
+    ("gp-ucb", "computes with the kernels of an arm against all points kept"),
+    ("gp-ts", "draws a function at all points kept"),
+];
 
-fn keeps_history(name: &str) -> bool {
-    KEEP_HISTORY.iter().any(|(policy, _)| *policy == name)
+/// Methods that keep a part of the history, up to a bound.
+const BOUNDED: &[(&str, &str)] =
+    &[("gp-ucb", "keeps so many points at most"), ("gp-ts", "keeps so many points at most")];
+
+/// An inverse that is computed anew, once in 512 updates, needs a few matrices to work in.
+const REFRESH: u64 = 6;
+
+/// A history that grows moves now and then, and batches begin with a fit.
+const HISTORY: u64 = 300;
+
+fn names(list: &[(&str, &str)], name: &str) -> bool {
+    list.iter().any(|(policy, _)| *policy == name)
 }
 
 /// A policy in a small world, and a way to play on.
@@ -70,32 +84,34 @@ fn for_each_sample(mut check: impl FnMut(&'static str, &'static Sample)) {
 
 #[test]
 fn warm_rounds_do_not_allocate() {
+    let mut bad = Vec::new();
     for_each_sample(|name, sample| {
         let mut game = Game::new(name, sample);
         game.play(700);
         let found = game.play(600);
-        // A history that grows moves now and then.
-        let allowed = if keeps_history(name) { 40 } else { 0 };
-        if !ALLOCATE.iter().any(|(policy, _)| *policy == name) {
-            assert!(found <= allowed, "{name}, {}: {found} allocations in 600 rounds", sample.name);
+        let allowed = REFRESH + if names(KEEP_HISTORY, name) { HISTORY } else { 0 };
+        if found > allowed && !names(ALLOCATE, name) {
+            bad.push(format!("{name}, {}: {found} allocations in 600 rounds", sample.name));
         }
     });
+    assert!(bad.is_empty(), "{bad:#?}");
 }
 
 #[test]
 fn only_methods_that_keep_the_history_grow() {
     for_each_sample(|name, sample| {
-        let (short, long) = if keeps_history(name) { (100, 400) } else { (1000, 10_000) };
+        let (short, long) = if names(KEEP_HISTORY, name) { (100, 400) } else { (1000, 10_000) };
         let mut game = Game::new(name, sample);
         game.play(short);
         let before = game.size();
         game.play(long - short);
         let after = game.size();
-        // A number's text has a few digits more or less.
-        if keeps_history(name) {
+        if names(KEEP_HISTORY, name) {
             assert!(after > before, "{name}, {} keeps no history", sample.name);
         } else {
-            assert!(after < before + before / 5 + 200, "{name}, {}: {before} bytes grew to {after}", sample.name);
+            // A number's text has a few digits more or less.
+            let room = if names(BOUNDED, name) { 9 * before } else { before / 5 + 200 };
+            assert!(after < before + room, "{name}, {}: {before} bytes grew to {after}", sample.name);
         }
     });
 }

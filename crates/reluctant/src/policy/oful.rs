@@ -67,6 +67,9 @@ pub struct Oful {
     /// Added to the log-determinant in the radius: 0 unless `log_det = "twice"`.
     log_det_offset: f64,
     ellipsoid: Ellipsoid,
+    /// Memory for the features of an action.
+    #[serde(skip)]
+    phi: Vec<f64>,
 }
 
 impl Oful {
@@ -77,7 +80,7 @@ impl Oful {
         let ellipsoid = Ellipsoid::ridge(count, confidence.lambda);
         let log_det_offset = confidence::log_det_offset(params, false, count, confidence.lambda)?;
         let alpha = params.get("alpha").map(|_| params.real("alpha")).transpose()?;
-        Ok(Oful { dim, features, alpha, confidence, log_det_offset, ellipsoid })
+        Ok(Oful { dim, features, alpha, confidence, log_det_offset, ellipsoid, phi: Vec::new() })
     }
 
     fn is_consistent(&self) -> bool {
@@ -121,7 +124,7 @@ impl Policy for Oful {
 
     fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
         check_observation(self.dim, action, reward)?;
-        self.features.learn(&mut self.ellipsoid, action, reward);
+        self.features.learn(&mut self.ellipsoid, action, reward, &mut self.phi);
         Ok(())
     }
 
