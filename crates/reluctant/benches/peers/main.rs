@@ -63,8 +63,12 @@ fn play(case: &Case, dir: &Path) -> Result<serde_json::Value, Box<dyn Error>> {
     let mut scratch = Scratch::default();
     let (mut patterns, mut forms) = (vec![0; case.count], vec![0.0; case.count]);
     let (mut rounds, mut floors) = (Vec::new(), Vec::new());
+    let mut hot = Vec::new();
     for round in 1..=case.rounds {
-        let set = sets[round % sets.len()];
+        // In the cache, as arms that were just drawn would be.
+        hot.clear();
+        hot.extend_from_slice(sets[round % sets.len()]);
+        let set = hot.as_slice();
         let arms = Arms::finite(case.dim, set)?;
         if case.floor {
             let start = Instant::now();

@@ -22,6 +22,7 @@ import numpy as np
 warnings.filterwarnings("ignore")
 
 ARMS = 1000
+SETS = 200
 TURNS = 3
 PATIENCE = 4.0  # seconds a turn
 
@@ -43,9 +44,7 @@ class Case:
     def __init__(self, spec, folder):
         rng = np.random.default_rng(len(spec["name"]) + spec["dim"])
         self.name, self.dim, self.neurons = spec["name"], spec["dim"], spec["neurons"]
-        # So many sets of arms that they stay in the cache, as arms that were just drawn would.
-        self.sets = 2**20 // (8 * ARMS * self.dim)
-        self.arms = unit(rng.standard_normal((self.sets, ARMS, self.dim)))
+        self.arms = unit(rng.standard_normal((SETS, ARMS, self.dim)))
         self.theta = unit(rng.standard_normal((max(self.neurons, 1), self.dim)))
         self.noise = 0.1 * rng.standard_normal(4096)
         place = folder / self.name
@@ -304,7 +303,8 @@ def rounds_of(maker, case):
     times = []
     begin = time.perf_counter()
     for t in range(1, 1001):
-        arms = case.arms[t % case.sets]
+        # In the cache, as arms that were just drawn would be.
+        arms = case.arms[t % SETS].copy()
         start = time.perf_counter()
         chosen = policy.select(arms)
         middle = time.perf_counter()

@@ -10,8 +10,8 @@ mod optimist;
 
 use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
 
-use crate::arms::{Rows, Score};
-use crate::linalg::dot;
+use crate::arms::{Leader, Rows, Score};
+use crate::linalg::{dot, symmetric_times};
 use crate::relu::{Pattern, ReluNet};
 
 pub(crate) use descent::Descent;
@@ -184,6 +184,95 @@ pub(crate) fn linear_scores(w: &[f64], m: &[f64], radius: f64, rows: Rows<'_>, o
     Arch::new().dispatch(Kernel { w, m, radius, rows, out });
 }
 
+/// The arm of greatest mean plus width among the scores of [`linear_scores`], the first of ties, and its score; none if no score is a
+/// number.
+///
+/// Most arms need no quadratic form: xᵀMx ≤ ‖M‖·‖x‖², and where even that leaves an arm below the best so far, it cannot win.
+pub(crate) fn linear_best(w: &[f64], m: &[f64], radius: f64, rows: Rows<'_>) -> Option<(usize, Score)> {
+    struct Kernel<'a> {
+        w: &'a [f64],
+        m: &'a [f64],
+        radius: f64,
+        rows: Rows<'a>,
+    }
+    impl WithSimd for Kernel<'_> {
+        type Output = Option<(usize, Score)>;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+            let Kernel { w, m, radius, rows } = self;
+            let (dim, size) = (rows.dim(), w.len());
+            // A little more, for rounding.
+            let most = simd.splat_f64s((1.0 + 1e-9) * radius * radius * norm_bound(m, size));
+            let constant = simd.splat_f64s(if size > dim { 1.0 } else { 0.0 });
+            let shift = simd.splat_f64s(if size > dim { w[dim] } else { 0.0 });
+            let zero = simd.splat_f64s(0.0);
+            let (mut leader, mut winner) = (Leader::default(), None);
+            let (mut blocks, mut start) = (Blocks::new(rows), 0);
+            while let Some((count, block)) = blocks.next() {
+                for pair in 0..LANES / (2 * S::F64_LANES) {
+                    let (mut mean, mut norm) = ([shift; 2], [constant; 2]);
+                    for (&weight, lanes) in w.iter().zip(block) {
+                        let (weight, x) = (simd.splat_f64s(weight), pairs::<S>(lanes)[pair]);
+                        for v in 0..2 {
+                            mean[v] = simd.add_f64s(mean[v], simd.mul_f64s(weight, x[v]));
+                            norm[v] = simd.add_f64s(norm[v], simd.mul_f64s(x[v], x[v]));
+                        }
+                    }
+                    let best = simd.splat_f64s(leader.value());
+                    let mut hope = false;
+                    for v in 0..2 {
+                        let gap = simd.sub_f64s(best, mean[v]);
+                        let below = simd.less_than_f64s(simd.mul_f64s(most, norm[v]), simd.mul_f64s(gap, gap));
+                        let hopeless = simd.and_m64s(below, simd.greater_than_f64s(gap, zero));
+                        hope |= simd.first_true_m64s(simd.not_m64s(hopeless)) < S::F64_LANES;
+                    }
+                    if !hope {
+                        continue;
+                    }
+                    let (mean, squared) = means_and_squares(simd, w, m, block, pair);
+                    let (mut means, mut squares) = ([0.0; LANES], [0.0; LANES]);
+                    pairs_mut::<S>(&mut means)[0] = mean;
+                    pairs_mut::<S>(&mut squares)[0] = squared;
+                    let first = pair * 2 * S::F64_LANES;
+                    for lane in 0..(2 * S::F64_LANES).min(count.saturating_sub(first)) {
+                        let gap = leader.value() - means[lane];
+                        // False for NaN.
+                        if gap > 0.0 && radius * radius * squares[lane] < (1.0 - 1e-9) * gap * gap {
+                            continue;
+                        }
+                        let width = radius * if squares[lane] > 0.0 { squares[lane].sqrt() } else { 0.0 };
+                        let score = Score { mean: means[lane], width };
+                        if leader.offer(score.upper()) {
+                            winner = Some((start + first + lane, score));
+                        }
+                    }
+                }
+                start += count;
+            }
+            winner
+        }
+    }
+    Arch::new().dispatch(Kernel { w, m, radius, rows })
+}
+
+/// A bound on the greatest eigenvalue of a symmetric matrix, from the sums of absolute values in the rows of its square: λ² ≤ ‖M²‖∞.
+#[inline(always)]
+fn norm_bound(m: &[f64], size: usize) -> f64 {
+    // Beyond this, a square would cost more than it saves.
+    const MOST: usize = 64;
+    let sum = |row: &[f64]| row.iter().map(|x| x.abs()).sum::<f64>();
+    if size > MOST {
+        return m.chunks_exact(size).map(sum).fold(0.0, f64::max);
+    }
+    let mut squared = [0.0; MOST];
+    let mut greatest: f64 = 0.0;
+    for row in m.chunks_exact(size) {
+        symmetric_times(m, row, &mut squared[..size]);
+        greatest = greatest.max(sum(&squared[..size]));
+    }
+    greatest.sqrt()
+}
+
 /// w·x and xᵀMx of a pair of vectors of a block: two, so that neither waits for the other's sums. M is symmetric: each entry off the
 /// diagonal is used once and counts twice.
 #[inline(always)]
@@ -320,6 +409,7 @@ impl DiagonalScores<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arms::argmax;
     use crate::rng::{Key, normal};
 
     /// Networks and arms of many shapes, with blocks that are not full and dimensions beyond the stack's.
@@ -344,6 +434,26 @@ mod tests {
             patterns(&net, rows, &mut found);
             assert!(rows.iter().map(|x| net.value(x)).eq(values));
             assert!(rows.iter().map(|x| net.pattern(x)).eq(found));
+        }
+    }
+
+    #[test]
+    fn the_best_arm_is_the_best_of_all_scores() {
+        let mut stream = Key::new(3).stream();
+        for (net, arms) in cases() {
+            let rows = Rows::new(net.dim(), &arms).unwrap();
+            for size in [net.dim(), net.dim() + 1] {
+                for spread in [0.0, 0.01, 1.0] {
+                    let w: Vec<f64> = (0..size).map(|_| normal(&mut stream)).collect();
+                    let b: Vec<f64> = (0..size * size).map(|_| spread * normal(&mut stream)).collect();
+                    let row = |i: usize| &b[i * size..][..size];
+                    let m: Vec<f64> = (0..size * size).map(|at| dot(row(at / size), row(at % size))).collect();
+                    let mut scores = Vec::new();
+                    linear_scores(&w, &m, 0.7, rows, &mut scores);
+                    let best = argmax(scores.iter().map(Score::upper)).unwrap();
+                    assert_eq!(linear_best(&w, &m, 0.7, rows), Some((best, scores[best])));
+                }
+            }
         }
     }
 

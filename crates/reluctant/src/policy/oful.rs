@@ -16,6 +16,7 @@ use crate::arms::{Arms, Choice, Rows, check_observation};
 use crate::ellipsoid::{Confidence, Ellipsoid};
 use crate::error::{Error, Result};
 use crate::geometry::linear_optimistic_action;
+use crate::kernels::linear_best;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::Key;
 
@@ -113,7 +114,14 @@ impl Policy for Oful {
     fn select<'a>(&self, arms: Arms<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         arms.expect_dim(self.dim)?;
         match arms {
-            Arms::Finite(rows) => select_optimistic(self, rows, scratch),
+            Arms::Finite(rows) if self.needs_finite_arms() => select_optimistic(self, rows, scratch),
+            Arms::Finite(rows) => {
+                let (weights, covariance) = (self.ellipsoid.weights(), self.ellipsoid.covariance());
+                match linear_best(weights, covariance, self.radius(), rows) {
+                    Some((best, score)) => Ok(Choice::row(rows, best, score, 1.0)),
+                    None => select_optimistic(self, rows, scratch),
+                }
+            }
             Arms::Sphere { .. } if self.needs_finite_arms() => Err(Error::NeedsFiniteArms { policy: ENTRY.name }),
             Arms::Sphere { dim } => {
                 let (weights, covariance) = (self.ellipsoid.weights(), self.ellipsoid.covariance());
