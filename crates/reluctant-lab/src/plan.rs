@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use reluctant::{Key, Policy, Settings, Value, env, play, policy};
+use reluctant::{Key, Policy, Settings, Value, env, play_together, policy};
 use serde::{Deserialize, Serialize};
 
 use crate::results::TrialCurve;
@@ -63,37 +63,71 @@ impl Trial {
 
     /// Plays the trial; once `stop` is set, it ends with [`reluctant::Error::Stopped`].
     pub fn run_until(&self, stop: &AtomicBool) -> reluctant::Result<TrialCurve> {
-        self.run_with(stop, |dim, key| policy::build(&self.policy, dim, &self.policy_settings, key))
+        self.run_with(stop, |dim, key| self.policy(dim, key))
     }
 
     /// Plays the trial's rounds with the policy that `make` makes instead of the one it names.
     pub fn run_with(
         &self,
         stop: &AtomicBool,
-        make: impl FnOnce(usize, Key) -> reluctant::Result<Box<dyn Policy>>,
+        make: impl Fn(usize, Key) -> reluctant::Result<Box<dyn Policy>>,
     ) -> reluctant::Result<TrialCurve> {
-        let start = std::time::Instant::now();
-        let key = self.key();
-        let world = env::build(&self.environment, &self.environment_settings, key)?;
-        let mut policy = Timed::new(make(world.dim(), key)?, stop);
-        let checkpoints = checkpoints(self.rounds);
-        let mut curve = Vec::with_capacity(checkpoints.len());
-        let (mut regret, mut chance) = (0.0, 0.0);
-        play(world.as_ref(), &mut policy, key, self.rounds, |step| {
-            regret += step.regret;
-            chance += step.chance;
-            if checkpoints.get(curve.len()) == Some(&step.round) {
-                curve.push(regret);
-            }
-        })?;
-        Ok(TrialCurve {
-            trial: self.trial,
-            regret: curve,
-            chance,
-            seconds: start.elapsed().as_secs_f64(),
-            policy_seconds: policy.seconds(),
-        })
+        let mut curves = together(&[self], stop, |_, dim, key| make(dim, key)).map_err(|(_, cause)| cause)?;
+        // One trial, one curve.
+        Ok(curves.remove(0))
     }
+
+    /// The policy that the trial names.
+    fn policy(&self, dim: usize, key: Key) -> reluctant::Result<Box<dyn Policy>> {
+        policy::build(&self.policy, dim, &self.policy_settings, key)
+    }
+
+    /// Whether the two meet the same rounds, so that they can be played together.
+    pub(crate) fn same_rounds(&self, other: &Trial) -> bool {
+        (&self.environment, &self.environment_settings, self.rounds, self.seed, self.stage, self.trial)
+            == (&other.environment, &other.environment_settings, other.rounds, other.seed, other.stage, other.trial)
+    }
+}
+
+/// Plays trials that all meet the same rounds, whose arms and mean rewards are then computed once for all; each trial's result is what
+/// it would be alone. An error comes with the number of the trial it stopped. No trials, no curves.
+pub(crate) fn run_together(trials: &[&Trial], stop: &AtomicBool) -> Result<Vec<TrialCurve>, (usize, reluctant::Error)> {
+    together(trials, stop, Trial::policy)
+}
+
+/// The same with the policies that `make` makes.
+fn together(
+    trials: &[&Trial],
+    stop: &AtomicBool,
+    make: impl Fn(&Trial, usize, Key) -> reluctant::Result<Box<dyn Policy>>,
+) -> Result<Vec<TrialCurve>, (usize, reluctant::Error)> {
+    let Some(first) = trials.first() else { return Ok(Vec::new()) };
+    let start = std::time::Instant::now();
+    let key = first.key();
+    let world = env::build(&first.environment, &first.environment_settings, key).map_err(|cause| (0, cause))?;
+    let mut policies = Vec::with_capacity(trials.len());
+    for (i, trial) in trials.iter().enumerate() {
+        let policy = make(trial, world.dim(), key).map_err(|cause| (i, cause))?;
+        policies.push(Timed::new(policy, stop));
+    }
+    let mut players: Vec<&mut dyn Policy> = policies.iter_mut().map(|policy| policy as _).collect();
+    let checkpoints = checkpoints(first.rounds);
+    let mut curves = vec![(Vec::with_capacity(checkpoints.len()), 0.0, 0.0); trials.len()];
+    play_together(world.as_ref(), &mut players, key, first.rounds, |i, step| {
+        let (curve, regret, chance) = &mut curves[i];
+        *regret += step.regret;
+        *chance += step.chance;
+        if checkpoints.get(curve.len()) == Some(&step.round) {
+            curve.push(*regret);
+        }
+    })?;
+    let in_policies: f64 = policies.iter().map(Timed::seconds).sum();
+    let shared = (start.elapsed().as_secs_f64() - in_policies).max(0.0) / trials.len() as f64;
+    let curve = |((regret, _, chance), (trial, policy)): ((Vec<f64>, f64, f64), (&&Trial, &Timed<'_>))| {
+        let policy_seconds = policy.seconds();
+        TrialCurve { trial: trial.trial, regret, chance, seconds: policy_seconds + shared, policy_seconds }
+    };
+    Ok(curves.into_iter().zip(trials.iter().zip(&policies)).map(curve).collect())
 }
 
 /// The facts that an environment tells policies, which do not depend on the seed.

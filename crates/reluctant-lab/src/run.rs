@@ -9,7 +9,7 @@ use reluctant::params::Param;
 use serde_json::{Map, Value};
 
 use crate::error::{LabError, Result};
-use crate::plan::{Stage, Trial, checkpoints};
+use crate::plan::{Stage, Trial, checkpoints, run_together};
 use crate::results::{Panel, PolicyResults, Results, TrialCurve};
 use crate::spec::{Contender, Experiment, World};
 use crate::store::Store;
@@ -161,16 +161,28 @@ fn play_missing(
     let missing = missing(store, jobs);
     progress(Event::Begin { stage, total, finished: total - missing.len() as u64 });
     let outcome = pool.install(|| {
-        missing.par_iter().with_max_len(1).try_for_each(|job| {
-            let curve = job.trial.run_until(stop);
-            let curve = curve.map_err(|cause| failed(job.world, job.policy, job.trial.trial, cause))?;
-            store.append(&job.trial, curve)?;
-            progress(Event::Finished { world: job.world, policy: job.policy });
+        batches(&missing, pool.current_num_threads()).par_iter().with_max_len(1).try_for_each(|batch| {
+            let trials: Vec<&Trial> = batch.iter().map(|job| &job.trial).collect();
+            let stopped = |(i, cause): (usize, _)| failed(batch[i].world, batch[i].policy, trials[i].trial, cause);
+            for (job, curve) in batch.iter().zip(run_together(&trials, stop).map_err(stopped)?) {
+                store.append(&job.trial, curve)?;
+                progress(Event::Finished { world: job.world, policy: job.policy });
+            }
             Ok(())
         })
     });
     progress(Event::End);
     outcome
+}
+
+/// The most trials that are played together. Drawing the arms is then a small part of the work; more would be lost if the run is
+/// killed, and progress would come in jumps.
+const TOGETHER: usize = 8;
+
+/// Jobs, sorted by trial, in batches that meet the same rounds; enough batches to keep every thread busy.
+fn batches<'j, 'a>(jobs: &'j [Job<'a>], threads: usize) -> Vec<&'j [Job<'a>]> {
+    let most = (jobs.len() / (4 * threads.max(1))).clamp(1, TOGETHER);
+    jobs.chunk_by(|a, b| a.trial.same_rounds(&b.trial)).flat_map(|same| same.chunks(most)).collect()
 }
 
 /// The candidate with the least mean regret on the tuning trials; the first of equals. `None` if a tuning trial is missing.

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use reluctant::policy::Explanation;
 use reluctant::{Arms, Choice, Error, Key, Policy, ReluNet, Result, Rows, Scratch, Snapshot};
 
 /// Counts the time that the policy within spends choosing and learning, and chooses no more once `stop` is set.
@@ -68,6 +69,10 @@ impl Policy for Timed<'_> {
 
     fn reveal(&mut self, truth: &ReluNet) {
         self.policy.reveal(truth);
+    }
+
+    fn explain(&self, action: &[f64]) -> Result<Explanation> {
+        self.policy.explain(action)
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

@@ -167,17 +167,39 @@ const TIE: f64 = 1e-12;
 /// Values that differ by rounding alone count as equal and the lowest index wins, so that two ways to compute the same
 /// score choose the same arm.
 pub fn argmax(values: impl IntoIterator<Item = f64>) -> Option<usize> {
-    let mut best: Option<(usize, f64)> = None;
+    let mut leader = Leader::default();
+    let mut best = None;
     for (i, value) in values.into_iter().enumerate() {
-        let better = match best {
-            None => !value.is_nan(),
-            Some((_, top)) => value > top && (top.is_infinite() || value - top > TIE * top.abs()),
-        };
-        if better {
-            best = Some((i, value));
+        if leader.offer(value) {
+            best = Some(i);
         }
     }
-    best.map(|(i, _)| i)
+    best
+}
+
+/// The greatest value so far, for [`argmax`] and for kernels that skip what cannot be the greatest.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Leader(Option<f64>);
+
+impl Leader {
+    /// The greatest value so far; −∞ if there is none.
+    #[inline(always)]
+    pub(crate) fn value(self) -> f64 {
+        self.0.unwrap_or(f64::NEG_INFINITY)
+    }
+
+    /// Whether `value` takes the lead. It does not if it is not a number, or greater by rounding alone.
+    #[inline(always)]
+    pub(crate) fn offer(&mut self, value: f64) -> bool {
+        let better = match self.0 {
+            None => !value.is_nan(),
+            Some(top) => value > top && (top.is_infinite() || value - top > TIE * top.abs()),
+        };
+        if better {
+            self.0 = Some(value);
+        }
+        better
+    }
 }
 
 /// Whether a number may enter a policy.

@@ -167,24 +167,23 @@ impl Ellipsoid {
 
     /// φᵀA⁻¹φ in a direction that A knows well, where the entries of A⁻¹ nearly cancel: A⁻¹φ is refined first.
     fn narrow_squared_width(&self, phi: &[f64]) -> f64 {
-        let mut solved = vec![0.0; self.dim];
+        let (mut solved, mut residual) = (vec![0.0; self.dim], vec![0.0; self.dim]);
         symmetric_times(&self.covariance, phi, &mut solved);
-        self.refine(&self.covariance, &mut solved, phi, None);
+        residual.copy_from_slice(phi);
+        self.refine(&self.covariance, &mut solved, &mut residual);
         dot(phi, &solved)
     }
 
-    /// One step of iterative refinement of x ≈ A⁻¹(b + lost), with `inverse` ≈ A⁻¹ and residuals to twice the precision.
-    fn refine(&self, inverse: &[f64], x: &mut [f64], b: &[f64], lost: Option<&[f64]>) {
+    /// One step of iterative refinement of x ≈ A⁻¹b, with `inverse` ≈ A⁻¹. `b` is lost: it becomes the residual b − Ax, to twice the
+    /// precision.
+    fn refine(&self, inverse: &[f64], x: &mut [f64], b: &mut [f64]) {
         let n = self.dim;
-        let whole =
-            |matrix: &[f64], i: usize| -> Vec<f64> { (0..n).map(|j| matrix[i.min(j) * n + i.max(j)]).collect() };
-        let residual: Vec<f64> = (0..n)
-            .map(|i| {
-                let (row, cut) = (whole(&self.precision, i), whole(&self.precision_lost, i));
-                residual_compensated(b[i], &row, &cut, x) + lost.map_or(0.0, |lost| lost[i])
-            })
-            .collect();
-        for (row, r) in inverse.chunks_exact(n).zip(&residual) {
+        for (i, b) in b.iter_mut().enumerate() {
+            let place = |j: usize| i.min(j) * n + i.max(j);
+            let terms = (0..n).map(|j| (self.precision[place(j)], self.precision_lost[place(j)], x[j]));
+            *b = residual_compensated(*b, terms);
+        }
+        for (row, r) in inverse.chunks_exact(n).zip(b) {
             axpy(*r, row, x);
         }
     }
@@ -287,22 +286,29 @@ impl Ellipsoid {
         if size * self.trace() < ILL_CONDITIONED {
             return;
         }
-        let inverse = self.covariance.clone();
+        let inverse = std::mem::take(&mut self.covariance);
         let mut refined = inverse.clone();
-        let mut unit = vec![0.0; n];
+        let mut work = vec![0.0; n];
         for (j, column) in refined.chunks_exact_mut(n).enumerate() {
-            unit[j] = 1.0;
-            self.refine(&inverse, column, &unit, None);
-            unit[j] = 0.0;
+            work.fill(0.0);
+            work[j] = 1.0;
+            self.refine(&inverse, column, &mut work);
         }
         for i in 0..n {
-            for j in 0..n {
-                self.covariance[i * n + j] = 0.5 * (refined[i * n + j] + refined[j * n + i]);
+            for j in 0..i {
+                let mean = 0.5 * (refined[i * n + j] + refined[j * n + i]);
+                refined[i * n + j] = mean;
+                refined[j * n + i] = mean;
             }
         }
+        // b − Aŵ of the sum as it is kept; what rounding cut off from b follows by itself.
         let mut weights = std::mem::take(&mut self.weights);
-        self.refine(&self.covariance, &mut weights, &self.moment, Some(&self.moment_lost));
-        self.weights = weights;
+        work.copy_from_slice(&self.moment);
+        self.refine(&refined, &mut weights, &mut work);
+        for (row, lost) in refined.chunks_exact(n).zip(&self.moment_lost) {
+            axpy(*lost, row, &mut weights);
+        }
+        (self.covariance, self.weights) = (refined, weights);
     }
 
     /// An error unless the parts fit together and are those of a regression.

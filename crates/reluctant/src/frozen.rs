@@ -9,12 +9,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::arms::{Rows, Score};
+use crate::arms::{Rows, Score, argmax};
 use crate::ellipsoid::Ellipsoid;
-use crate::kernels::{linear_score_reference, patterns};
+use crate::kernels::{Optimist, linear_score_reference, patterns};
 use crate::linalg::axpy;
 use crate::policy::Scratch;
-use crate::relu::{Pattern, ReluNet, is_active, phi_prior};
+use crate::relu::{MAX_NEURONS, Pattern, ReluNet, is_active, phi_prior};
 
 /// Ridge regression on x‡ with the activations of a network frozen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,6 +96,45 @@ impl FrozenRelu {
         }
     }
 
+    /// The arm of greatest mean plus `radius` times width among those in X(Θ̃, margin), or among all if none lies there; the first of
+    /// ties.
+    pub fn optimistic_arm(&self, rows: Rows<'_>, radius: f64, margin: f64, scratch: &mut Scratch) -> (usize, Score) {
+        let dim = rows.dim();
+        if !Optimist::covers(dim, self.network.neurons()) {
+            return self.optimistic_arm_plain(rows, radius, margin, scratch);
+        }
+        let score = match dim {
+            2 => fixed_score::<2>,
+            3 => fixed_score::<3>,
+            _ => fixed_score::<4>,
+        };
+        let local_model = &|pattern, out: &mut [f64]| self.local_model(pattern, out);
+        let best = |margin: f64, scratch: &mut Scratch| {
+            Optimist { network: &self.network, margin, radius, local_model, score }.best(rows, &mut scratch.models)
+        };
+        let found = best(margin, scratch).or_else(|| best(0.0, scratch));
+        found.unwrap_or_else(|| self.optimistic_arm_plain(rows, radius, margin, scratch))
+    }
+
+    /// What [`FrozenRelu::optimistic_arm`] finds, by scoring every arm: for large networks, and the reference for small ones.
+    pub fn optimistic_arm_plain(
+        &self,
+        rows: Rows<'_>,
+        radius: f64,
+        margin: f64,
+        scratch: &mut Scratch,
+    ) -> (usize, Score) {
+        self.score(rows, radius, scratch);
+        let scores = &scratch.scores;
+        let inside = |i: usize| margin <= 0.0 || self.network.in_region(rows.get(i), margin);
+        let upper = |i: usize| if inside(i) { scores[i].upper() } else { f64::NEG_INFINITY };
+        let mut best = argmax((0..rows.len()).map(upper)).unwrap_or(0);
+        if !inside(best) {
+            best = argmax(scores.iter().map(Score::upper)).unwrap_or(0);
+        }
+        (best, scores[best])
+    }
+
     /// Scores each arm by the local model of its pattern, in `scratch.words`.
     #[inline(always)]
     fn score_by_pattern(&self, rows: Rows<'_>, scratch: &mut Scratch, score: impl Fn(&[f64], &[f64]) -> Score) {
@@ -116,6 +155,16 @@ impl FrozenRelu {
 
     /// θ_s and M_s of a pattern, one after the other, added to the zeros in `out`.
     pub(crate) fn local_model(&self, pattern: Pattern, out: &mut [f64]) {
+        match self.network.dim() {
+            2 => self.local_model_fixed::<2>(pattern, out),
+            3 => self.local_model_fixed::<3>(pattern, out),
+            4 => self.local_model_fixed::<4>(pattern, out),
+            _ => self.local_model_plain(pattern, out),
+        }
+    }
+
+    /// For any dimension.
+    fn local_model_plain(&self, pattern: Pattern, out: &mut [f64]) {
         let d = self.network.dim();
         let size = self.ellipsoid.dim();
         let active = |block: usize| block == 0 || is_active(pattern, block - 1);
@@ -130,6 +179,43 @@ impl FrozenRelu {
                 }
             }
         }
+    }
+
+    /// For a dimension that the compiler knows. Each row of blocks is summed on its own first: one long chain of additions would be
+    /// what a round waits for.
+    fn local_model_fixed<const D: usize>(&self, pattern: Pattern, out: &mut [f64]) {
+        let mut active = [0; MAX_NEURONS + 1];
+        let mut count = 1;
+        for i in 0..self.network.neurons() {
+            active[count] = i + 1;
+            count += usize::from(is_active(pattern, i));
+        }
+        let active = &active[..count];
+        let (weights, _) = self.ellipsoid.weights().as_chunks::<D>();
+        let (covariance, _) = self.ellipsoid.covariance().as_chunks::<D>();
+        let blocks = weights.len();
+        let (mut theta, mut m) = ([0.0; D], [[0.0; D]; D]);
+        for &a in active {
+            for j in 0..D {
+                theta[j] += weights[a][j];
+            }
+            let rows = &covariance[a * D * blocks..][..D * blocks];
+            let mut sum = [[0.0; D]; D];
+            for &b in active {
+                for i in 0..D {
+                    for j in 0..D {
+                        sum[i][j] += rows[i * blocks + b][j];
+                    }
+                }
+            }
+            for i in 0..D {
+                for j in 0..D {
+                    m[i][j] += sum[i][j];
+                }
+            }
+        }
+        out[..D].copy_from_slice(&theta);
+        out[D..].copy_from_slice(m.as_flattened());
     }
 
     /// What [`FrozenRelu::score`] computes, straight from the definition with the paper's literal features: the reference.
@@ -157,4 +243,75 @@ fn fixed_score<const D: usize>(model: &[f64], radius: f64, x: &[f64]) -> Score {
         squared += x[i] * product;
     }
     Score { mean, width: radius * squared.max(0.0).sqrt() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Key, normal, unit_vector};
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-9 * (1.0 + b.abs())
+    }
+
+    /// Regimes of many shapes, beyond those with a fast pass too, as data comes in.
+    fn for_each_regime(mut check: impl FnMut(&FrozenRelu, Rows<'_>)) {
+        let mut stream = Key::new(9).stream();
+        for (dim, neurons, arms) in
+            [(2, 3, 100), (2, 10, 333), (3, 4, 64), (4, 10, 65), (4, 1, 7), (2, 11, 50), (6, 3, 50)]
+        {
+            let network = ReluNet::random(dim, neurons, &mut stream);
+            let mut regime = FrozenRelu::new(network.clone(), 0.01);
+            for _ in 0..60 {
+                let mut data = vec![0.0; arms * dim];
+                for row in data.chunks_exact_mut(dim) {
+                    unit_vector(&mut stream, row);
+                    let scale = 1.0 + 0.3 * normal(&mut stream);
+                    row.iter_mut().for_each(|x| *x *= scale);
+                }
+                let rows = Rows::new(dim, &data).unwrap();
+                check(&regime, rows);
+                regime.update(rows.get(0), network.value(rows.get(0)) + 0.1 * normal(&mut stream));
+            }
+        }
+    }
+
+    #[test]
+    fn the_fast_pass_finds_the_optimistic_arm() {
+        // One scratch for all: what an earlier round left must not matter.
+        let (mut fast, mut plain) = (Scratch::default(), Scratch::default());
+        for_each_regime(|regime, rows| {
+            for (radius, margin) in [(0.0, 0.0), (0.3, 0.0), (1.0, 0.05), (0.7, 0.4), (1.0, 2.0)] {
+                let (arm, score) = regime.optimistic_arm(rows, radius, margin, &mut fast);
+                let expected = regime.optimistic_arm_plain(rows, radius, margin, &mut plain);
+                assert_eq!((arm, score), expected, "radius {radius}, margin {margin}");
+            }
+        });
+    }
+
+    #[test]
+    fn the_first_of_equal_arms_is_chosen() {
+        let mut stream = Key::new(10).stream();
+        let regime = FrozenRelu::new(ReluNet::random(2, 5, &mut stream), 0.01);
+        let mut data = vec![0.0; 2 * 50];
+        data.chunks_exact_mut(2).for_each(|row| unit_vector(&mut stream, row));
+        let twice = data.repeat(3);
+        let found =
+            |data: &[f64]| regime.optimistic_arm(Rows::new(2, data).unwrap(), 1.0, 0.0, &mut Scratch::default());
+        assert_eq!(found(&twice), found(&data));
+    }
+
+    #[test]
+    fn local_models_are_those_of_the_plain_version() {
+        for_each_regime(|regime, rows| {
+            let dim = rows.dim();
+            for x in rows.iter().take(5) {
+                let pattern = regime.network.pattern(x);
+                let (mut found, mut expected) = (vec![0.0; dim * (dim + 1)], vec![0.0; dim * (dim + 1)]);
+                regime.local_model(pattern, &mut found);
+                regime.local_model_plain(pattern, &mut expected);
+                assert!(found.iter().zip(&expected).all(|(a, b)| near(*a, *b)));
+            }
+        });
+    }
 }

@@ -77,7 +77,7 @@ pub use error::{Error, Result};
 pub use frozen::FrozenRelu;
 pub use params::{Params, Settings, Value};
 pub use patterns::PatternTable;
-pub use play::play;
+pub use play::{play, play_together};
 pub use policy::{Policy, Scratch, Snapshot};
 pub use relu::ReluNet;
 pub use rng::{Key, Purpose, Stream};

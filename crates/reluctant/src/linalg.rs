@@ -36,13 +36,14 @@ pub fn axpy_compensated(m: f64, x: &[f64], y: &mut [f64], lost: &mut [f64]) {
     }
 }
 
-/// start − (a + lost)·x to about twice the precision (Ogita, Rump and Oishi 2005).
-pub fn residual_compensated(start: f64, a: &[f64], lost: &[f64], x: &[f64]) -> f64 {
+/// start − Σ (a + lost)·x over (a, lost, x), to about twice the precision (Ogita, Rump and Oishi 2005).
+#[inline(always)]
+pub fn residual_compensated(start: f64, terms: impl Iterator<Item = (f64, f64, f64)>) -> f64 {
     let (mut sum, mut rest) = (start, 0.0);
-    for ((a, lost), x) in a.iter().zip(lost).zip(x) {
+    for (a, lost, x) in terms {
         let product = a * x;
         let (next, cut) = two_sum(sum, -product);
-        rest += cut - a.mul_add(*x, -product) - lost * x;
+        rest += cut - a.mul_add(x, -product) - lost * x;
         sum = next;
     }
     sum + rest

@@ -84,14 +84,14 @@ impl FeatureMap {
         }
     }
 
-    /// Absorbs an observation into `ellipsoid`.
-    pub(super) fn learn(self, ellipsoid: &mut Ellipsoid, x: &[f64], reward: f64) {
+    /// Absorbs an observation into `ellipsoid`. `phi` is memory to work in.
+    pub(super) fn learn(self, ellipsoid: &mut Ellipsoid, x: &[f64], reward: f64, phi: &mut Vec<f64>) {
         if self == FeatureMap::Raw {
             return ellipsoid.update(x, reward);
         }
-        let mut phi = Vec::with_capacity(ellipsoid.dim());
-        self.append(x, &mut phi);
-        ellipsoid.update(&phi, reward);
+        phi.clear();
+        self.append(x, phi);
+        ellipsoid.update(phi, reward);
     }
 
     /// Mean w·φ and width radius·√(φᵀMφ) of every arm, into `scores`. `numbers` is memory to work in.

@@ -52,13 +52,17 @@ pub struct LinTs {
     /// vσ, the multiple of A^(−1/2) that the weights are drawn with.
     spread: f64,
     ellipsoid: Ellipsoid,
+    /// Memory for the features of an action.
+    #[serde(skip)]
+    phi: Vec<f64>,
 }
 
 impl LinTs {
     fn new(dim: usize, params: &Params) -> Result<Self> {
         let features = FeatureMap::read(dim, params)?;
         let ellipsoid = Ellipsoid::ridge(features.count(dim), params.real("lambda")?);
-        Ok(LinTs { dim, features, spread: params.real("scale")? * params.real("sigma")?, ellipsoid })
+        let spread = params.real("scale")? * params.real("sigma")?;
+        Ok(LinTs { dim, features, spread, ellipsoid, phi: Vec::new() })
     }
 
     fn is_consistent(&self) -> bool {
@@ -136,7 +140,7 @@ impl Policy for LinTs {
 
     fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
         check_observation(self.dim, action, reward)?;
-        self.features.learn(&mut self.ellipsoid, action, reward);
+        self.features.learn(&mut self.ellipsoid, action, reward, &mut self.phi);
         Ok(())
     }
 

@@ -24,7 +24,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::arms::{Arms, Choice, Rows, Score, argmax};
 use crate::error::{Error, Result};
-use crate::kernels::LANES;
+use crate::frozen::FrozenRelu;
+use crate::kernels::{LANES, ModelTable};
 use crate::params::{Param, Params, Settings, Value};
 use crate::patterns::PatternTable;
 use crate::relu::ReluNet;
@@ -140,6 +141,8 @@ pub struct Scratch {
     pub words: Vec<u64>,
     /// Which patterns were met, and in which order.
     pub table: PatternTable,
+    /// The local models of the patterns met.
+    pub models: ModelTable,
 }
 
 /// A row of the registry.
@@ -291,25 +294,16 @@ fn select_optimistic<'a>(policy: &dyn Policy, rows: Rows<'a>, scratch: &mut Scra
     Ok(Choice::row(rows, best, scratch.scores[best], 1.0))
 }
 
-/// The optimistic choice among the arms in X(Θ̃, margin); among all arms if none lies there.
-fn select_in_region<'a>(
-    policy: &dyn Policy,
+/// The optimistic choice of a frozen network among the arms in X(Θ̃, margin); among all arms if none lies there.
+fn select_frozen<'a>(
+    regime: &FrozenRelu,
     rows: Rows<'a>,
-    network: &ReluNet,
+    radius: f64,
     margin: f64,
     scratch: &mut Scratch,
-) -> Result<Choice<'a>> {
-    if margin <= 0.0 {
-        return select_optimistic(policy, rows, scratch);
-    }
-    policy.score(rows, scratch)?;
-    let scores = &scratch.scores;
-    let inside = |i: usize| if network.in_region(rows.get(i), margin) { scores[i].upper() } else { f64::NEG_INFINITY };
-    let mut best = argmax((0..rows.len()).map(inside)).unwrap_or(0);
-    if !network.in_region(rows.get(best), margin) {
-        best = argmax(scores.iter().map(Score::upper)).unwrap_or(0);
-    }
-    Ok(Choice::row(rows, best, scores[best], 1.0))
+) -> Choice<'a> {
+    let (best, score) = regime.optimistic_arm(rows, radius, margin, scratch);
+    Choice::row(rows, best, score, 1.0)
 }
 
 /// A row drawn uniformly.

@@ -18,9 +18,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::sphere::{RegionCache, explore};
-use super::{
-    Entry, Literal, Policy, Sample, Scratch, Snapshot, check_features, confidence, read_state, select_in_region,
-};
+use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, check_features, confidence, read_state, select_frozen};
 use crate::arms::{Arms, Choice, Rows, Score, check_observation};
 use crate::ellipsoid::Confidence;
 use crate::error::Result;
@@ -245,8 +243,8 @@ impl Policy for OfuRelu {
         arms.expect_dim(self.dim)?;
         match (&self.phase, arms) {
             (Phase::Exploring { .. }, arms) => Ok(explore(arms, key)),
-            (Phase::Linear { regime, .. }, Arms::Finite(rows)) => {
-                select_in_region(self, rows, regime.network(), self.config.nu / 2.0, scratch)
+            (Phase::Linear { regime, rewards, .. }, Arms::Finite(rows)) => {
+                Ok(select_frozen(regime, rows, self.radius(regime, *rewards), self.config.nu / 2.0, scratch))
             }
             (Phase::Linear { regime, region, rewards, .. }, Arms::Sphere { .. }) => {
                 region.select(regime, self.config.nu / 2.0, self.radius(regime, *rewards))

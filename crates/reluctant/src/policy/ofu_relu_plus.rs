@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ofu_relu::{Fitting, NEURONS, RESTARTS, SIGNS};
 use super::sphere::{RegionCache, explore};
-use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_in_region};
+use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_frozen};
 use crate::arms::{Arms, Choice, Rows, Score, check_observation};
 use crate::ellipsoid::Confidence;
 use crate::error::Result;
@@ -268,7 +268,7 @@ impl Policy for OfuReluPlus {
         arms.expect_dim(self.dim)?;
         match (&self.regime, arms) {
             (Some(regime), Arms::Finite(rows)) if !self.exploring() => {
-                select_in_region(self, rows, regime.network(), self.nu() / 2.0, scratch)
+                Ok(select_frozen(regime, rows, self.radius(regime), self.nu() / 2.0, scratch))
             }
             (Some(regime), Arms::Sphere { .. }) if !self.exploring() => {
                 self.region.select(regime, self.nu() / 2.0, self.radius(regime))

@@ -16,6 +16,7 @@ use crate::arms::{Arms, Choice, Rows, check_observation};
 use crate::ellipsoid::{Confidence, Ellipsoid};
 use crate::error::{Error, Result};
 use crate::geometry::linear_optimistic_action;
+use crate::kernels::linear_best;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::Key;
 
@@ -67,6 +68,9 @@ pub struct Oful {
     /// Added to the log-determinant in the radius: 0 unless `log_det = "twice"`.
     log_det_offset: f64,
     ellipsoid: Ellipsoid,
+    /// Memory for the features of an action.
+    #[serde(skip)]
+    phi: Vec<f64>,
 }
 
 impl Oful {
@@ -77,7 +81,7 @@ impl Oful {
         let ellipsoid = Ellipsoid::ridge(count, confidence.lambda);
         let log_det_offset = confidence::log_det_offset(params, false, count, confidence.lambda)?;
         let alpha = params.get("alpha").map(|_| params.real("alpha")).transpose()?;
-        Ok(Oful { dim, features, alpha, confidence, log_det_offset, ellipsoid })
+        Ok(Oful { dim, features, alpha, confidence, log_det_offset, ellipsoid, phi: Vec::new() })
     }
 
     fn is_consistent(&self) -> bool {
@@ -110,7 +114,14 @@ impl Policy for Oful {
     fn select<'a>(&self, arms: Arms<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         arms.expect_dim(self.dim)?;
         match arms {
-            Arms::Finite(rows) => select_optimistic(self, rows, scratch),
+            Arms::Finite(rows) if self.needs_finite_arms() => select_optimistic(self, rows, scratch),
+            Arms::Finite(rows) => {
+                let (weights, covariance) = (self.ellipsoid.weights(), self.ellipsoid.covariance());
+                match linear_best(weights, covariance, self.radius(), rows) {
+                    Some((best, score)) => Ok(Choice::row(rows, best, score, 1.0)),
+                    None => select_optimistic(self, rows, scratch),
+                }
+            }
             Arms::Sphere { .. } if self.needs_finite_arms() => Err(Error::NeedsFiniteArms { policy: ENTRY.name }),
             Arms::Sphere { dim } => {
                 let (weights, covariance) = (self.ellipsoid.weights(), self.ellipsoid.covariance());
@@ -121,7 +132,7 @@ impl Policy for Oful {
 
     fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
         check_observation(self.dim, action, reward)?;
-        self.features.learn(&mut self.ellipsoid, action, reward);
+        self.features.learn(&mut self.ellipsoid, action, reward, &mut self.phi);
         Ok(())
     }
 

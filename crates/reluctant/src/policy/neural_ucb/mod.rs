@@ -134,6 +134,8 @@ pub struct NeuralUcb {
     matrix: Matrix,
     xs: Vec<f64>,
     ys: Vec<f64>,
+    #[serde(skip)]
+    work: train::Workspace,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -189,7 +191,8 @@ impl NeuralUcb {
             _ => Matrix::Diagonal(vec![lambda; size]),
         };
         let start = if update == Update::Zhou { network.params().to_vec() } else { Vec::new() };
-        Ok(NeuralUcb { dim, config, key, network, start, matrix, xs: Vec::new(), ys: Vec::new() })
+        let (xs, ys, work) = (Vec::new(), Vec::new(), train::Workspace::default());
+        Ok(NeuralUcb { dim, config, key, network, start, matrix, xs, ys, work })
     }
 
     fn is_consistent(&self) -> bool {
@@ -213,12 +216,20 @@ impl NeuralUcb {
         match self.config.update {
             Update::Authors => {
                 let mut stream = self.key.round(self.ys.len() as u64).purpose(Purpose::Shuffle).stream();
-                train::stochastic(&mut self.network, data, rate.unwrap_or(0.01), lambda, steps, &mut stream);
+                train::stochastic(
+                    &mut self.network,
+                    data,
+                    rate.unwrap_or(0.01),
+                    lambda,
+                    steps,
+                    &mut stream,
+                    &mut self.work,
+                );
             }
             Update::Zhou => {
                 let m = self.network.shape().width as f64;
                 let rate = rate.unwrap_or(1.0 / (m * (lambda + 2.0 * self.ys.len() as f64)));
-                train::towards_start(&mut self.network, &self.start, data, rate, m * lambda, steps);
+                train::towards_start(&mut self.network, &self.start, data, rate, m * lambda, steps, &mut self.work);
             }
         }
         if !self.network.params().iter().all(|p| crate::arms::in_limit(*p)) {
@@ -321,13 +332,14 @@ impl Policy for NeuralUcb {
 
     fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
         check_observation(self.dim, action, reward)?;
-        let mut gradient = vec![0.0; self.network.size()];
-        self.network.gradient(action, &mut gradient);
         let scale = self.gradient_scale();
+        let gradient = &mut self.work.gradient;
+        gradient.resize(self.network.size(), 0.0);
+        self.network.gradient(action, gradient);
         gradient.iter_mut().for_each(|g| *g *= scale);
         match &mut self.matrix {
-            Matrix::Diagonal(diagonal) => diagonal.iter_mut().zip(&gradient).for_each(|(u, g)| *u += g * g),
-            Matrix::Full(ellipsoid) => ellipsoid.update(&gradient, 0.0),
+            Matrix::Diagonal(diagonal) => diagonal.iter_mut().zip(gradient).for_each(|(u, g)| *u += *g * *g),
+            Matrix::Full(ellipsoid) => ellipsoid.update(gradient, 0.0),
         }
         self.xs.extend_from_slice(action);
         self.ys.push(reward);

@@ -148,71 +148,6 @@ impl Network {
         let bias = if two_layers && !doubled { rest[width] } else { 0.0 };
         (first, if two_layers { &rest[..width] } else { ones }, bias)
     }
-
-    /// Memory for the hidden units of [`Network::descend`].
-    pub(super) fn hidden(&self) -> Vec<f64> {
-        vec![0.0; self.shape.width]
-    }
-
-    /// One step of stochastic gradient descent on (f(x) − y)² with weight decay; returns the loss before it.
-    ///
-    /// θ ← θ − rate·(2(f − y)·∂f/∂θ + decay·θ), without ever forming the gradient. Not for doubled networks.
-    #[inline(always)]
-    pub(super) fn descend(&mut self, x: &[f64], y: f64, rate: f64, decay: f64, hidden: &mut [f64]) -> f64 {
-        let Shape { width, two_layers, .. } = self.shape;
-        let keep = 1.0 - rate * decay;
-        let (first, rest) = self.params.split_at_mut(x.len() * width);
-        hidden.fill(0.0);
-        for (weights, &xj) in first.chunks_exact(width).zip(x) {
-            hidden.iter_mut().zip(weights).for_each(|(h, w)| *h += w * xj);
-        }
-        if two_layers {
-            let (second, bias) = rest.split_at_mut(width);
-            let error = positive_sum(hidden, |i| second[i]) + bias[0] - y;
-            let step = -2.0 * rate * error;
-            // `hidden` turns into the slope of the output in each unit's input while the second layer moves.
-            for (h, v) in hidden.iter_mut().zip(second.iter_mut()) {
-                let slope = if *h >= 0.0 { *v } else { 0.0 };
-                *v = keep * *v + step * if *h > 0.0 { *h } else { 0.0 };
-                *h = slope;
-            }
-            bias[0] = keep * bias[0] + step;
-            descend_first(first, hidden, x, step, keep);
-            error * error
-        } else {
-            let error = positive_sum(hidden, |_| 1.0) - y;
-            hidden.iter_mut().for_each(|h| *h = if *h >= 0.0 { 1.0 } else { 0.0 });
-            descend_first(first, hidden, x, -2.0 * rate * error, keep);
-            error * error
-        }
-    }
-}
-
-/// Σ max(0, hᵢ)·vᵢ in eight interleaved partial sums: one long chain of additions would be what a training step waits for.
-#[inline(always)]
-fn positive_sum(hidden: &[f64], v: impl Fn(usize) -> f64) -> f64 {
-    const PARTS: usize = 8;
-    let mut sums = [0.0; PARTS];
-    let whole = hidden.len() / PARTS * PARTS;
-    for start in (0..whole).step_by(PARTS) {
-        for part in 0..PARTS {
-            let h = hidden[start + part];
-            sums[part] += v(start + part) * if h > 0.0 { h } else { 0.0 };
-        }
-    }
-    for i in whole..hidden.len() {
-        sums[i - whole] += v(i) * hidden[i].max(0.0);
-    }
-    let [a, b, c, d, e, f, g, h] = sums;
-    ((a + b) + (c + d)) + ((e + f) + (g + h))
-}
-
-#[inline(always)]
-fn descend_first(first: &mut [f64], slopes: &[f64], x: &[f64], step: f64, keep: f64) {
-    for (weights, &xj) in first.chunks_exact_mut(slopes.len()).zip(x) {
-        let move_by = step * xj;
-        weights.iter_mut().zip(slopes).for_each(|(w, s)| *w = keep * *w + move_by * s);
-    }
 }
 
 #[cfg(test)]
@@ -259,27 +194,6 @@ mod tests {
         for _ in 0..20 {
             unit_vector(&mut stream, &mut x);
             assert!(value(&network, &x).abs() < 1e-14);
-        }
-    }
-
-    #[test]
-    fn descend_is_a_step_along_the_gradient() {
-        let mut stream = Key::new(3).stream();
-        for shape in &shapes()[..2] {
-            let mut network = Network::uniform_start(*shape, &mut stream);
-            let mut x = [0.0; 3];
-            for _ in 0..50 {
-                unit_vector(&mut stream, &mut x);
-                let (y, rate, decay) = (0.7, 0.05, 0.02);
-                let mut gradient = vec![0.0; network.size()];
-                let error = network.gradient(&x, &mut gradient) - y;
-                let expected: Vec<f64> = (network.params.iter().zip(&gradient))
-                    .map(|(p, g)| p - rate * (2.0 * error * g + decay * p))
-                    .collect();
-                let loss = network.descend(&x, y, rate, decay, &mut [0.0; 6]);
-                assert!((loss - error * error).abs() < 1e-12);
-                assert!(network.params.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12));
-            }
         }
     }
 }

@@ -1,0 +1,121 @@
+//! What rounds cost in memory: no allocation once a policy is warm, and no growth with T, except where the method keeps the history.
+
+#![allow(clippy::unwrap_used)]
+
+use reluctant::policy::{self, REGISTRY, Sample, Scratch};
+use reluctant::{Key, Policy, Settings, env};
+
+/// The methods that keep the history, whose memory so grows with T, each with its reason.
+const KEEP_HISTORY: &[(&str, &str)] = &[
+    ("ofu-relu-plus", "re-featurises all samples at each batch"),
+    ("neural-ucb", "trains on all samples at each round"),
+];
+
+/// Methods that work in vectors of the size of their model, made anew each round.
+const ALLOCATE: &[(&str, &str)] = &[
+    ("lin-ts", "draws its weights into a new vector"),
+    ("gp-ucb", "computes with the kernels of an arm against all points kept"),
+    ("gp-ts", "draws a function at all points kept"),
+    ("plausible", "draws, weighs and refits networks"),
+];
+
+/// Methods that keep a part of the history, up to a bound.
+const BOUNDED: &[(&str, &str)] = &[
+    ("gp-ucb", "keeps so many points at most"),
+    ("gp-ts", "keeps so many points at most"),
+    ("plausible", "keeps so many observations at most"),
+];
+
+/// An inverse that is computed anew, once in 512 updates, needs a few matrices to work in.
+const REFRESH: u64 = 6;
+
+/// A history that grows moves now and then, and batches begin with a fit.
+const HISTORY: u64 = 300;
+
+fn names(list: &[(&str, &str)], name: &str) -> bool {
+    list.iter().any(|(policy, _)| *policy == name)
+}
+
+/// A policy in a small world, and a way to play on.
+struct Game {
+    world: Box<dyn env::Environment>,
+    policy: Box<dyn Policy>,
+    scratch: Scratch,
+    buffer: Vec<f64>,
+    round: u64,
+}
+
+impl Game {
+    fn new(name: &str, sample: &Sample) -> Self {
+        let key = Key::new(5);
+        let world = env::build(sample.world, &Settings::new().with("arms", 100u64), key).unwrap();
+        let entry = policy::find(name).unwrap();
+        let settings = policy::tell(entry, &sample.settings(), &world.facts());
+        let mut policy = policy::build(name, world.dim(), &settings, key).unwrap();
+        if let Some(truth) = world.network() {
+            policy.reveal(truth);
+        }
+        Game { world, policy, scratch: Scratch::default(), buffer: Vec::new(), round: 0 }
+    }
+
+    /// Plays so many rounds; how often `select` and `update` allocated.
+    fn play(&mut self, rounds: u64) -> u64 {
+        let mut total = 0;
+        for _ in 0..rounds {
+            self.round += 1;
+            let arms = self.world.arms(self.round, &mut self.buffer);
+            let Game { world, policy, scratch, round, .. } = self;
+            let counted = allocation_counter::measure(|| {
+                let choice = policy.select(arms, Key::new(5).round(*round), scratch).unwrap();
+                let reward = world.mean(&choice.action) + world.noise(*round);
+                policy.update(&choice.action, reward).unwrap();
+            });
+            total += counted.count_total;
+        }
+        total
+    }
+
+    fn size(&self) -> usize {
+        self.policy.snapshot().unwrap().to_json().unwrap().len()
+    }
+}
+
+fn for_each_sample(mut check: impl FnMut(&'static str, &'static Sample)) {
+    for entry in REGISTRY {
+        entry.samples.iter().for_each(|sample| check(entry.name, sample));
+    }
+}
+
+#[test]
+fn warm_rounds_do_not_allocate() {
+    let mut bad = Vec::new();
+    for_each_sample(|name, sample| {
+        let mut game = Game::new(name, sample);
+        game.play(700);
+        let found = game.play(600);
+        let allowed = REFRESH + if names(KEEP_HISTORY, name) { HISTORY } else { 0 };
+        if found > allowed && !names(ALLOCATE, name) {
+            bad.push(format!("{name}, {}: {found} allocations in 600 rounds", sample.name));
+        }
+    });
+    assert!(bad.is_empty(), "{bad:#?}");
+}
+
+#[test]
+fn only_methods_that_keep_the_history_grow() {
+    for_each_sample(|name, sample| {
+        let (short, long) = if names(KEEP_HISTORY, name) { (100, 400) } else { (1000, 10_000) };
+        let mut game = Game::new(name, sample);
+        game.play(short);
+        let before = game.size();
+        game.play(long - short);
+        let after = game.size();
+        if names(KEEP_HISTORY, name) {
+            assert!(after > before, "{name}, {} keeps no history", sample.name);
+        } else {
+            // A number's text has a few digits more or less.
+            let room = if names(BOUNDED, name) { 9 * before } else { before / 5 + 200 };
+            assert!(after < before + room, "{name}, {}: {before} bytes grew to {after}", sample.name);
+        }
+    });
+}
