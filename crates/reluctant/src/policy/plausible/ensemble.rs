@@ -338,7 +338,8 @@ pub(super) fn block_moments(networks: &[(f64, &ReluNet)], block: &[Lane], values
     }
     for ((weight, _), value) in networks.iter().zip(values.iter()) {
         for lane in 0..LANES {
-            let apart = value[lane] - mean[lane];
+            // Squares of what is farther apart would overflow.
+            let apart = (value[lane] - mean[lane]).clamp(-1e150, 1e150);
             variance[lane] += weight * (apart * apart);
         }
     }

@@ -1,9 +1,15 @@
 //! What was seen, in blocks of sixteen observations side by side, for the loops that refit networks.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::{LANES, Lane};
 use crate::rng::{Key, normal};
+
+/// The budgets and numbers of networks that are allowed.
+pub(super) const BUDGETS: RangeInclusive<usize> = 64..=1 << 20;
+pub(super) const MOST_NETWORKS: usize = 1000;
 
 /// Observations, with a perturbation of every reward for every network.
 ///
@@ -78,7 +84,7 @@ impl History {
             self.len - 1
         } else {
             let kept = self.budget / 2;
-            kept + ((number - self.budget as u64) % (self.budget - kept) as u64) as usize
+            kept + (number.saturating_sub(self.budget as u64) % (self.budget - kept) as u64) as usize
         };
         let (block, lane) = (place / LANES, place % LANES);
         if block == self.rewards.len() {
@@ -147,16 +153,19 @@ impl From<History> for Flat {
 impl From<Flat> for History {
     /// Parts that do not fit together leave an empty history, which [`super::Plausible`] refuses.
     fn from(flat: Flat) -> Self {
-        let mut history = History::new(flat.dim, flat.networks.max(1), usize::MAX, flat.key);
+        let mut history = History::new(flat.dim, flat.networks.clamp(1, MOST_NETWORKS), usize::MAX, flat.key);
         let fits = flat.dim > 0
+            && BUDGETS.contains(&flat.budget)
+            && flat.rewards.len() <= flat.budget
+            && (2..=MOST_NETWORKS).contains(&flat.networks)
             && flat.numbers.len() == flat.rewards.len()
-            && flat.actions.len() == flat.dim * flat.rewards.len()
+            && Some(flat.actions.len()) == flat.dim.checked_mul(flat.rewards.len())
             && flat.actions.iter().chain(&flat.rewards).all(|x| crate::arms::in_limit(*x));
         if fits {
             let rows = flat.actions.chunks_exact(flat.dim).zip(&flat.rewards);
             rows.zip(&flat.numbers).for_each(|((x, y), number)| history.push(*number, x, *y));
         }
-        history.budget = flat.budget;
+        history.budget = flat.budget.clamp(*BUDGETS.start(), *BUDGETS.end());
         history
     }
 }
@@ -182,12 +191,12 @@ mod tests {
 
     #[test]
     fn a_history_that_was_saved_has_the_same_perturbations_and_goes_on_alike() {
-        let mut history = History::new(1, 3, 40, Key::new(1));
-        (0..57u32).for_each(|i| history.push(i.into(), &[f64::from(i)], 1.0));
+        let mut history = History::new(1, 3, 64, Key::new(1));
+        (0..91u32).for_each(|i| history.push(i.into(), &[f64::from(i)], 1.0));
         let text = serde_json::to_string(&history).unwrap();
         let mut again: History = serde_json::from_str(&text).unwrap();
         for history in [&mut history, &mut again] {
-            history.push(57, &[0.5], 2.0);
+            history.push(91, &[0.5], 2.0);
         }
         assert_eq!(all(&history), all(&again));
         assert_eq!(history.jitter, again.jitter);

@@ -47,7 +47,7 @@ use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, normal, unit_vector};
 use ensemble::{Ensemble, Form, MOST_NEURONS, block_moments};
 use fallback::Fallback;
-use history::History;
+use history::{BUDGETS, History, MOST_NETWORKS};
 use refit::Shape;
 
 /// The activations are frozen when the networks have agreed on the actions of this share of all rounds, without a break.
@@ -79,7 +79,12 @@ pub(super) const ENTRY: Entry = Entry {
         )
         .told(),
         SIGNS,
-        Param::new("networks", Initial::Count(32), Kind::Count { min: 2, max: 1000 }, "how many networks are kept"),
+        Param::new(
+            "networks",
+            Initial::Count(32),
+            Kind::Count { min: 2, max: MOST_NETWORKS as u64 },
+            "how many networks are kept",
+        ),
         Param::new(
             "mode",
             Initial::Word("optimism"),
@@ -96,7 +101,7 @@ pub(super) const ENTRY: Entry = Entry {
         Param::new(
             "budget",
             Initial::Count(4000),
-            Kind::Count { min: 64, max: 1 << 20 },
+            Kind::Count { min: *BUDGETS.start() as u64, max: *BUDGETS.end() as u64 },
             "observations kept for refits",
         ),
         Param::new(
@@ -261,7 +266,7 @@ impl Plausible {
 
     /// Freezes the best network if the plausible ones have agreed for long enough.
     fn freeze_if_agreed(&mut self, action: &[f64]) {
-        self.agreed = if !self.linear_acts() && self.ensemble.agree_at(action) { self.agreed + 1 } else { 0 };
+        self.agreed = if !self.linear_acts() && self.ensemble.agree_at(action) { self.agreed.saturating_add(1) } else { 0 };
         let (_, size) = self.ensemble.sizes();
         let unknowns = size * self.ensemble.form.shape.freedom(self.config.dim);
         let enough = FROZEN_FROM.max(FROZEN_PER_UNKNOWN * unknowns).min(self.history.budget() / 2) as u64;
@@ -389,7 +394,7 @@ impl Policy for Plausible {
                 return Ok(());
             }
             self.frozen = None;
-            self.thawed += 1;
+            self.thawed = self.thawed.saturating_add(1);
             self.agreed = 0;
             self.ensemble.thaw();
         }

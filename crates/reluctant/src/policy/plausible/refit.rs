@@ -10,6 +10,7 @@
 use pulp::{Arch, NullaryFnOnce};
 
 use super::history::{Block, History};
+use crate::arms::in_limit;
 use crate::kernels::{LANES, Lane};
 use crate::linalg::{Cholesky, axpy, dot, normalise};
 use crate::relu::ReluNet;
@@ -97,7 +98,7 @@ pub(super) fn refit(
         };
         retract(member.network.theta(), history.dim(), shape, work);
         let reached = losses(&work.trial, member.network.signs(), m, history, sigma).1;
-        if reached < loss {
+        if reached < loss && work.trial.iter().all(|t| in_limit(*t)) {
             let gained = loss - reached;
             member.network.replace(&work.trial);
             member.damping = (member.damping * 0.2).max(LEAST_DAMPING);
