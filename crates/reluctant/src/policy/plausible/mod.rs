@@ -266,7 +266,8 @@ impl Plausible {
 
     /// Freezes the best network if the plausible ones have agreed for long enough.
     fn freeze_if_agreed(&mut self, action: &[f64]) {
-        self.agreed = if !self.linear_acts() && self.ensemble.agree_at(action) { self.agreed.saturating_add(1) } else { 0 };
+        self.agreed =
+            if !self.linear_acts() && self.ensemble.agree_at(action) { self.agreed.saturating_add(1) } else { 0 };
         let (_, size) = self.ensemble.sizes();
         let unknowns = size * self.ensemble.form.shape.freedom(self.config.dim);
         let enough = FROZEN_FROM.max(FROZEN_PER_UNKNOWN * unknowns).min(self.history.budget() / 2) as u64;
