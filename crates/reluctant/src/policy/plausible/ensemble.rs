@@ -26,6 +26,11 @@ const PAIR_SPREAD: f64 = 0.3;
 const NEGLIGIBLE: f64 = 0.02;
 /// The most neurons considered when their number is not given.
 pub(super) const MOST_NEURONS: usize = 16;
+/// Beside a number of neurons that is given, so many more or fewer are considered: a new start has the number given with probability
+/// `TRUST`, and −2 log of the prior grows by `SIZE_DOUBT` with each neuron more or fewer.
+const DOUBT: usize = 3;
+const TRUST: f64 = 0.75;
+const SIZE_DOUBT: f64 = 6.0;
 /// A given noise level counts as much as this many residuals.
 const NOISE_WORTH: f64 = 10.0;
 
@@ -39,6 +44,14 @@ pub(super) struct Form {
 }
 
 impl Form {
+    /// The least and the greatest number of neurons considered.
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        match self.neurons {
+            0 => (1, MOST_NEURONS),
+            given => (given.saturating_sub(DOUBT).max(1), (given + DOUBT).min(MAX_NEURONS)),
+        }
+    }
+
     /// The unknowns of a network of `neurons` neurons.
     fn unknowns(&self, neurons: usize) -> f64 {
         (neurons * self.shape.freedom(self.dim)) as f64
@@ -84,6 +97,8 @@ pub(super) struct Ensemble {
     pub(super) sigma: f64,
     /// The root mean square of the rewards.
     scale: f64,
+    /// log n.
+    unknown_price: f64,
     /// Whose turn it is to be refitted, and the refits that are due.
     next: usize,
     due: f64,
@@ -105,6 +120,7 @@ impl Ensemble {
             worth: if sigma.is_some() { NOISE_WORTH } else { 1.0 },
             sigma: sigma.unwrap_or(0.1),
             scale: 1.0,
+            unknown_price: 0.0,
             next: 0,
             due: 0.0,
             work: Work::default(),
@@ -114,6 +130,7 @@ impl Ensemble {
     /// Learns the newest observation of the history, (x, y).
     pub(super) fn learn(&mut self, x: &[f64], y: f64, history: &History, stream: &mut Stream) {
         let n = history.len() as f64;
+        self.unknown_price = libm::log(n + 1.0);
         self.scale = (self.scale * self.scale + (y * y - self.scale * self.scale) / n).max(0.0).sqrt();
         for member in &mut self.members {
             let miss = member.network.value(x) - y;
@@ -149,7 +166,7 @@ impl Ensemble {
                 return;
             }
             let old = self.start(m, history, stream);
-            if self.cost(&old, n) < self.cost(&self.members[m], n) {
+            if self.cost(&old) < self.cost(&self.members[m]) {
                 self.members[m] = old;
             }
         }
@@ -165,7 +182,7 @@ impl Ensemble {
 
     /// A new start for member `m`, fitted; the member as it was.
     fn start(&mut self, m: usize, history: &History, stream: &mut Stream) -> Member {
-        let neurons = if self.form.neurons > 0 { self.form.neurons } else { self.another_size(stream) };
+        let neurons = self.another_size(stream);
         let network = self.form.draw(neurons, self.scale, stream);
         let old = std::mem::replace(&mut self.members[m], Member::new(network));
         self.members[m].damping = FIRST_DAMPING;
@@ -173,20 +190,24 @@ impl Ensemble {
         old
     }
 
-    /// The size of a plausible member, or one more or less.
+    /// The size of a new start: mostly the one given, and otherwise that of a plausible member, or one more or less.
     fn another_size(&self, stream: &mut Stream) -> usize {
+        let given = self.form.neurons;
+        if given > 0 && uniform(stream) < TRUST {
+            return given;
+        }
         let model = self.sample(stream);
         let size = self.members[model].network.neurons() + index(stream, 3);
-        (size.max(2) - 1).min(MOST_NEURONS)
+        let (least, most) = self.form.sizes();
+        (size.max(2) - 1).clamp(least, most)
     }
 
     /// Tries another start for a member, and keeps it as often as its evidence against the old one says.
     fn renew(&mut self, history: &History, stream: &mut Stream) {
         let m = 1 + index(stream, self.members.len() - 1);
         let old = self.start(m, history, stream);
-        let n = history.len() as f64;
         // A fit to perturbed rewards has twice the noise.
-        let excess = |member: &Member| member.perturbed / (2.0 * self.variance()) + self.price(member, n);
+        let excess = |member: &Member| member.perturbed / (2.0 * self.variance()) + self.price(member);
         let worse = excess(&self.members[m]) - excess(&old);
         let keeps = uniform(stream) < libm::exp(-0.5 * worse.max(0.0));
         if !keeps {
@@ -198,17 +219,19 @@ impl Ensemble {
         self.sigma * self.sigma
     }
 
-    /// What the unknowns of a member cost in evidence, in units of 2 log: Schwarz's criterion. Nothing when the size is given.
-    fn price(&self, member: &Member, n: f64) -> f64 {
-        if self.form.neurons > 0 {
-            return 0.0;
+    /// What the size of a member costs in evidence, in units of 2 log: its distance from the size given, or else Schwarz's price, log n
+    /// for each unknown.
+    fn price(&self, member: &Member) -> f64 {
+        let neurons = member.network.neurons();
+        match self.form.neurons {
+            0 => self.unknown_price * self.form.unknowns(neurons),
+            given => SIZE_DOUBT * neurons.abs_diff(given) as f64,
         }
-        self.form.unknowns(member.network.neurons()) * libm::log(n + 1.0)
     }
 
     /// −2 log of the evidence for a member, up to a constant.
-    fn cost(&self, member: &Member, n: f64) -> f64 {
-        let cost = member.loss / self.variance() + self.price(member, n);
+    fn cost(&self, member: &Member) -> f64 {
+        let cost = member.loss / self.variance() + self.price(member);
         if cost.is_finite() { cost } else { f64::MAX }
     }
 
@@ -225,14 +248,14 @@ impl Ensemble {
 
     /// The member of greatest evidence.
     pub(super) fn best(&self) -> usize {
-        let cost = |m: &usize| self.cost(&self.members[*m], 1.0);
+        let cost = |m: &usize| self.cost(&self.members[*m]);
         (0..self.members.len()).min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or(0)
     }
 
     /// A posterior draw's loss exceeds the best by σ²χ² with as many degrees of freedom as unknowns; what exceeds that is weighed down
     /// as its likelihood says.
     fn weigh(&mut self, n: f64) {
-        let costs: Vec<f64> = self.members.iter().map(|member| self.cost(member, n)).collect();
+        let costs: Vec<f64> = self.members.iter().map(|member| self.cost(member)).collect();
         let least = costs.iter().fold(f64::MAX, |m, c| m.min(*c));
         for ((weight, cost), member) in self.weights.iter_mut().zip(&costs).zip(&self.members) {
             let free = (member.network.neurons() * self.form.shape.freedom(self.form.dim)) as f64;
@@ -320,6 +343,7 @@ impl Ensemble {
             && self.sigma > 0.0
             && self.sigma.is_finite()
             && self.scale.is_finite()
+            && self.unknown_price.is_finite()
             && self.members.iter().all(|m| m.network.dim() == dim && m.damping > 0.0 && !m.loss.is_nan())
     }
 }

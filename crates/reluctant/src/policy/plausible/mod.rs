@@ -15,8 +15,8 @@
 //! 1. **A linear function with a constant** ([`fallback`]), which acts whenever it has lately predicted better than the networks have:
 //!    rewards that no network of the range explains end here, with a warning in the explanation.
 //! 2. **The plausible networks** ([`ensemble`]): refitted by a few Levenberg–Marquardt steps, weighed by likelihood, started anew when
-//!    they fall out, challenged by new starts. If the number of neurons is not given, members differ in it and Schwarz's criterion
-//!    weighs them. σ is a first guess, corrected by the residuals.
+//!    they fall out, challenged by new starts. Members may differ in their number of neurons: near the one given, or, if none is given,
+//!    as Schwarz's criterion weighs them. σ is a first guess, corrected by the residuals.
 //! 3. **The frozen network**: once the networks have agreed on the linear piece of every recent action, the best of them is frozen and the
 //!    rest is ridge regression in its features ([`FrozenRelu`]), centred at that network, at a linear bandit's cost. Residuals too
 //!    large for the noise send the policy back to 2.
@@ -376,12 +376,15 @@ impl Policy for Plausible {
     fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         arms.expect_dim(self.config.dim)?;
         match (&self.frozen, arms) {
+            (Some(frozen), Arms::Finite(rows)) => {
+                Ok(super::select_frozen(&frozen.regime, rows, self.radius(frozen), 0.0, scratch))
+            }
             (Some(frozen), Arms::Sphere { .. }) => frozen.region.select(&frozen.regime, 0.0, self.radius(frozen)),
             (None, Arms::Sphere { .. }) => self.search_sphere(key, scratch),
             (None, Arms::Finite(rows)) if self.config.sampling && !self.linear_acts() => {
                 self.select_by_sampling(rows, key, scratch)
             }
-            (_, Arms::Finite(rows)) => super::select_optimistic(self, rows, scratch),
+            (None, Arms::Finite(rows)) => super::select_optimistic(self, rows, scratch),
         }
     }
 
