@@ -143,8 +143,13 @@ def test_ctrl_c_ends_a_trial_that_would_take_for_ever() -> None:
         if event[:2] == ("begin", "trials"):
             os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        Experiment(policies="oful", rounds=10**9, trials=4).run(progress=interrupt)
+    # A shell starts what runs in the background with the signal ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Experiment(policies="oful", rounds=10**9, trials=4).run(progress=interrupt)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_toml_text_and_file_and_keywords_are_the_same(small: Experiment, reference: Results, tmp_path: Path) -> None:
