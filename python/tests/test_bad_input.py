@@ -182,8 +182,11 @@ def test_a_bad_row_in_a_batch_changes_nothing() -> None:
         assert policy.to_json() == before
 
 
-def test_learning_before_choosing_is_learning_from_a_log() -> None:
-    """The core takes any observation at any time; an index, which means nothing before a choice, is refused above."""
+def test_a_reward_before_any_choice_is_refused_unless_it_comes_from_a_log() -> None:
     policy = Oful(2)
-    policy.update([1.0, 0.0], 1.0)
+    before = policy.to_json()
+    with pytest.raises(ValueError, match="update before select: nothing was chosen yet; update_batch learns from a log"):
+        policy.update([1.0, 0.0], 1.0)
+    assert policy.to_json() == before
+    policy.update_batch([[1.0, 0.0]], [1.0])
     assert policy.rounds == 0 and policy.scores([[1.0, 0.0]])[0][0] > 0.9

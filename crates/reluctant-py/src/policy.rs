@@ -325,11 +325,10 @@ impl Policy {
         Ok(PyArray1::from_vec(py, chosen))
     }
 
-    /// Learns that an action was rewarded: any action, late or out of order.
+    /// Learns that an action was rewarded: any that was chosen, late or out of order.
     ///
     /// >>> from reluctant import Oful
     /// >>> policy = Oful(dim=2)
-    /// >>> policy.update([0.0, 1.0], 1.0)
     /// >>> policy.select_index([[1.0, 0.0], [0.0, 1.0]])
     /// 0
     /// >>> policy.update([1.0, 0.0], -1.0)
@@ -345,10 +344,17 @@ impl Policy {
         let action = Numbers::read("action", &["coordinates"], action)?;
         let reward = number("reward", reward)?;
         let data = action.data();
-        self.with(py, |state| state.policy.update(data, reward))
+        let chosen = self.with(py, |state| {
+            check_observation(self.dim, data, reward)?;
+            // A reward before any choice is a slip of whoever wrote the loop; a log goes through `update_batch`.
+            if state.rounds > 0 { state.policy.update(data, reward).map(|()| true) } else { Ok(false) }
+        })?;
+        let sentence = "update before select: nothing was chosen yet; update_batch learns from a log";
+        if chosen { Ok(()) } else { Err(PyValueError::new_err(sentence)) }
     }
 
-    /// Learns from an array of actions and an array of their rewards, in order. Everything is checked before the first.
+    /// Learns from an array of actions and an array of their rewards, in order, chosen by this policy or by another. Everything is checked
+    /// before the first.
     fn update_batch(&self, py: Python<'_>, actions: &Bound<'_, PyAny>, rewards: &Bound<'_, PyAny>) -> PyResult<()> {
         let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
         let rewards = Numbers::read("rewards", &["actions"], rewards)?;
@@ -370,7 +376,7 @@ impl Policy {
     ///
     /// >>> from reluctant import Oful
     /// >>> policy = Oful(dim=2, lambda_=1.0)
-    /// >>> policy.update([1.0, 0.0], 1.0)
+    /// >>> policy.update_batch([[1.0, 0.0]], [1.0])
     /// >>> means, widths = policy.scores([[1.0, 0.0], [0.0, 1.0]])
     /// >>> means.tolist(), bool(widths[0] < widths[1])
     /// ([0.5, 0.0], True)

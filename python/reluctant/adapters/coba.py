@@ -50,4 +50,4 @@ class CobaLearner(Learner):  # type: ignore[misc]
 
     def learn(self, context: Any, action: Any, reward: float, probability: float, **kwargs: Any) -> None:
         """Learns that the action was rewarded."""
-        self._policy.update(self._features(context, action), reward)
+        self._policy.update_batch([self._features(context, action)], [reward])

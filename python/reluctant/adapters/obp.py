@@ -84,4 +84,4 @@ class ObpPolicy:
     def update_params(self, action: int, reward: float, context: Any = None) -> None:
         """Learns that an action was rewarded in a context."""
         context = None if context is None else np.ravel(np.asarray(context, dtype=np.float64))
-        self._policy.update(self._features(context, int(action)), reward)
+        self._policy.update_batch([self._features(context, int(action))], [reward])

@@ -61,7 +61,7 @@ class RiverPolicy(_Policy):  # type: ignore[misc]
     def update(self, arm_id: Any, *reward_args: Any, **reward_kwargs: Any) -> None:
         """Learns that an arm was rewarded."""
         vector = _arms(self.arms, [arm_id])[0]
-        self._learner.update(vector, _scaled(self, reward_args[0]))
+        self._learner.update_batch([vector], [_scaled(self, reward_args[0])])
         super().update(arm_id, *reward_args, **reward_kwargs)
 
 
@@ -85,7 +85,7 @@ class RiverContextualPolicy(_ContextualPolicy):  # type: ignore[misc]
 
     def update(self, arm_id: Any, context: Any, *reward_args: Any, **reward_kwargs: Any) -> None:
         """Learns that an arm was rewarded in a context."""
-        self._learner.update(self.features(arm_id, context), _scaled(self, reward_args[0]))
+        self._learner.update_batch([self.features(arm_id, context)], [_scaled(self, reward_args[0])])
         super().update(arm_id, context, *reward_args, **reward_kwargs)
 
 
