@@ -44,9 +44,7 @@ impl FrozenRelu {
 
     /// The prediction at x.
     pub fn mean(&self, x: &[f64]) -> f64 {
-        let mut phi = vec![0.0; self.ellipsoid.dim()];
-        self.network.phi(x, &mut phi);
-        self.ellipsoid.mean(&phi)
+        with_phi(&self.network, x, |phi| self.ellipsoid.mean(phi))
     }
 
     /// Θ̃.
@@ -66,17 +64,7 @@ impl FrozenRelu {
 
     /// Absorbs the observation (x, y).
     pub fn update(&mut self, x: &[f64], y: f64) {
-        let size = self.ellipsoid.dim();
-        let mut stack = [0.0; 128];
-        if size <= stack.len() {
-            let phi = &mut stack[..size];
-            self.network.phi(x, phi);
-            self.ellipsoid.update(phi, y);
-        } else {
-            let mut phi = vec![0.0; size];
-            self.network.phi(x, &mut phi);
-            self.ellipsoid.update(&phi, y);
-        }
+        with_phi(&self.network, x, |phi| self.ellipsoid.update(phi, y));
     }
 
     /// The mean and `radius` times the width of every arm, into `scratch.scores`.
@@ -227,6 +215,21 @@ impl FrozenRelu {
         };
         rows.iter().map(score).collect()
     }
+}
+
+/// φ(x), handed on; small ones live on the stack.
+fn with_phi<T>(network: &ReluNet, x: &[f64], then: impl FnOnce(&[f64]) -> T) -> T {
+    let size = (network.neurons() + 1) * network.dim();
+    let mut stack = [0.0; 128];
+    let mut heap = Vec::new();
+    let phi: &mut [f64] = if size <= stack.len() {
+        &mut stack[..size]
+    } else {
+        heap.resize(size, 0.0);
+        &mut heap
+    };
+    network.phi(x, phi);
+    then(phi)
 }
 
 /// [`linear_score_reference`] for a model (θ_s, M_s) in a dimension that the compiler knows.

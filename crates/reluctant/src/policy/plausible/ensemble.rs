@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::history::History;
-use super::refit::{Effort, FIRST_DAMPING, Member, Shape, Work, refit};
-use crate::kernels::{LANES, Lane};
-use crate::linalg::{dot, normalise};
+use super::refit::{Effort, Member, Shape, Work, refit};
+use crate::kernels::{LANES, Lane, block_value};
+use crate::linalg::{axpy, dot, normalise};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Stream, index, normal, uniform};
 
@@ -185,7 +185,6 @@ impl Ensemble {
         let neurons = self.another_size(stream);
         let network = self.form.draw(neurons, self.scale, stream);
         let old = std::mem::replace(&mut self.members[m], Member::new(network));
-        self.members[m].damping = FIRST_DAMPING;
         self.refit(m, history, COLD_STEPS);
         old
     }
@@ -258,8 +257,7 @@ impl Ensemble {
         let costs: Vec<f64> = self.members.iter().map(|member| self.cost(member)).collect();
         let least = costs.iter().fold(f64::MAX, |m, c| m.min(*c));
         for ((weight, cost), member) in self.weights.iter_mut().zip(&costs).zip(&self.members) {
-            let free = (member.network.neurons() * self.form.shape.freedom(self.form.dim)) as f64;
-            let free = free.min(n);
+            let free = self.form.unknowns(member.network.neurons()).min(n);
             let expected = free + 3.0 * (2.0 * free).sqrt() + 2.0;
             let excess = (cost - least - expected).max(0.0);
             let likely = libm::exp(-0.5 * excess);
@@ -297,7 +295,7 @@ impl Ensemble {
             let mut slope = vec![0.0; x.len()];
             for (theta, sign) in network.iter().zip(network.signs()) {
                 if dot(theta, x) >= 0.0 {
-                    crate::linalg::axpy(*sign, theta, &mut slope);
+                    axpy(*sign, theta, &mut slope);
                 }
             }
             slope
@@ -354,7 +352,7 @@ pub(super) fn block_moments(networks: &[(f64, &ReluNet)], block: &[Lane], values
     values.clear();
     let (mut mean, mut variance) = ([0.0; LANES], [0.0; LANES]);
     for (weight, network) in networks {
-        let value = crate::kernels::block_value(network, block);
+        let value = block_value(network, block);
         for lane in 0..LANES {
             mean[lane] += weight * value[lane];
         }

@@ -18,11 +18,11 @@
 //!    they fall out, challenged by new starts. Members may differ in their number of neurons: near the one given, or, if none is given,
 //!    as Schwarz's criterion weighs them. σ is a first guess, corrected by the residuals.
 //! 3. **The frozen network**: once the networks have agreed on the linear piece of every recent action, the best of them is frozen and the
-//!    rest is ridge regression in its features ([`FrozenRelu`]), centred at that network, at a linear bandit's cost. Residuals too
+//!    rest is ridge regression in its features ([`FrozenRelu`]), towards that network, at a linear bandit's cost. Residuals too
 //!    large for the noise send the policy back to 2.
 //!
-//! **Proven** is only what the paper proves of the third: if the frozen activations are right, `radius = "theorem"` has OFU-ReLU's √T
-//! regret from then on. **Measured** is everything else, the default `radius = "measured"` (c standard deviations) included: see
+//! **Proven** is only what the paper proves of the third: if the frozen activations are right and the noise is not above the level in use,
+//! `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything else, the default `radius = "measured"` (c standard deviations) included: see
 //! README.md.
 
 mod ensemble;
@@ -40,7 +40,7 @@ use crate::arms::{Arms, Choice, Rows, Score, argmax, check_observation};
 use crate::ellipsoid::Confidence;
 use crate::error::{Error, Result};
 use crate::frozen::FrozenRelu;
-use crate::kernels::{Blocks, Lane};
+use crate::kernels::{Blocks, Lane, network_values};
 use crate::linalg::normalise;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::relu::{MAX_NEURONS, ReluNet};
@@ -108,7 +108,7 @@ pub(super) const ENTRY: Entry = Entry {
             "lambda",
             Initial::Real(1.0),
             Kind::POSITIVE,
-            "ridge penalty λ of the frozen stage, towards the frozen network",
+            "ridge penalty λ of the frozen stage, towards the frozen network (`theorem`: towards zero)",
         ),
         Param::new(
             "radius",
@@ -191,8 +191,8 @@ impl Plausible {
         if dim < 2 {
             return Err(Error::out_of_range("dim", dim, "at least 2 for a ReLU network on the sphere"));
         }
-        let largest = if neurons > 0 { neurons } else { MOST_NEURONS };
-        check_features((largest + 1) * dim, "(neurons + 1) times dim")?;
+        let form = Form { dim, neurons, shape };
+        check_features((form.sizes().1 + 1) * dim, "(neurons + 1) times dim")?;
         let config = Config {
             dim,
             sampling: params.word("mode")? == "sampling",
@@ -205,7 +205,6 @@ impl Plausible {
         let networks = params.size("networks")?;
         let sigma = params.real("sigma").ok();
         let mut stream = key.purpose(Purpose::Start).stream();
-        let form = Form { dim, neurons, shape };
         Ok(Plausible {
             config,
             key,
@@ -275,7 +274,9 @@ impl Plausible {
             return;
         }
         let network = self.ensemble.polish(&self.history);
-        let mut regime = FrozenRelu::centred(network, self.config.lambda);
+        // The theorem is about a penalty towards zero.
+        let start = if self.config.theorem { FrozenRelu::new } else { FrozenRelu::centred };
+        let mut regime = start(network, self.config.lambda);
         self.history.for_each(|x, y| regime.update(x, y));
         self.frozen =
             Some(Frozen { regime, region: RegionCache::default(), surprise: 1.0, sigma: self.ensemble.sigma });
@@ -319,7 +320,7 @@ impl Plausible {
         let drawn = self.ensemble.sample(&mut key.purpose(Purpose::Choice).stream());
         let best_of = |network: &ReluNet, values: &mut Vec<f64>| {
             values.clear();
-            crate::kernels::network_values(network, rows, values);
+            network_values(network, rows, values);
             argmax(values.iter().copied()).unwrap_or(0)
         };
         let values = &mut scratch.numbers;

@@ -11,7 +11,7 @@ use pulp::{Arch, NullaryFnOnce};
 
 use super::history::{Block, History};
 use crate::arms::in_limit;
-use crate::kernels::{LANES, Lane};
+use crate::kernels::{LANES, Lane, block_dot};
 use crate::linalg::{Cholesky, axpy, dot, normalise};
 use crate::relu::ReluNet;
 
@@ -19,7 +19,7 @@ use crate::relu::ReluNet;
 const CHUNK: usize = 8;
 const LEAST_DAMPING: f64 = 1e-7;
 const MOST_DAMPING: f64 = 1e6;
-pub(super) const FIRST_DAMPING: f64 = 1e-3;
+const FIRST_DAMPING: f64 = 1e-3;
 
 /// A network and how well it fits.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -131,7 +131,7 @@ pub(super) fn losses(theta: &[f64], signs: &[f64], m: usize, history: &History, 
             for block in history.blocks(m) {
                 let mut residual = [0.0; LANES];
                 for (neuron, &sign) in theta.chunks_exact(history.dim()).zip(signs) {
-                    let input = inner(neuron, block);
+                    let input = block_dot(neuron, block.actions);
                     for lane in 0..LANES {
                         residual[lane] += sign * if input[lane] > 0.0 { input[lane] } else { 0.0 };
                     }
@@ -147,17 +147,6 @@ pub(super) fn losses(theta: &[f64], signs: &[f64], m: usize, history: &History, 
         }
     }
     Arch::new().dispatch(Kernel(theta, signs, m, history, sigma))
-}
-
-#[inline(always)]
-fn inner(neuron: &[f64], block: Block<'_>) -> Lane {
-    let mut sum = [0.0; LANES];
-    for (&t, x) in neuron.iter().zip(block.actions) {
-        for lane in 0..LANES {
-            sum[lane] += t * x[lane];
-        }
-    }
-    sum
 }
 
 /// The sum of all lanes, in an order that vectorises.
@@ -231,7 +220,7 @@ fn differentiate(
         residual[lane] = -block.rewards[lane] - sigma * block.jitter[lane];
     }
     for (i, (neuron, &sign)) in theta.chunks_exact(d).zip(signs).enumerate() {
-        let input = inner(neuron, block);
+        let input = block_dot(neuron, block.actions);
         let mut active = [0.0; LANES];
         for lane in 0..LANES {
             active[lane] = if input[lane] > 0.0 { sign } else { 0.0 };
@@ -240,7 +229,7 @@ fn differentiate(
         let reflector = &reflectors[i * d..(i + 1) * d];
         let mut along = [0.0; LANES];
         if shape == Shape::Unit {
-            along = inner(reflector, block);
+            along = block_dot(reflector, block.actions);
             let beta = 1.0 / (1.0 + neuron[0].abs());
             along.iter_mut().for_each(|a| *a *= beta);
         }
