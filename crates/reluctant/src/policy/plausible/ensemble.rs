@@ -12,6 +12,10 @@ use crate::rng::{Stream, index, normal, uniform};
 /// Steps of a refit from where the last one ended, and of one from a new start.
 const WARM_STEPS: usize = 4;
 const COLD_STEPS: usize = 15;
+/// While data is scarce fits are cheap, and the mean of a few networks would lean to one side by chance: until `CROWDED` observations
+/// there are `CROWD` times as many, and then ever fewer.
+const CROWD: usize = 4;
+const CROWDED: u64 = 32;
 /// All members are refitted every round until this many observations, then a share of them, so that a round's cost does not grow.
 const EVERY_ROUND: f64 = 30.0;
 /// New starts a round: one until this many observations, then fewer.
@@ -33,6 +37,16 @@ const TRUST: f64 = 0.75;
 const SIZE_DOUBT: f64 = 6.0;
 /// A given noise level counts as much as this many residuals.
 const NOISE_WORTH: f64 = 10.0;
+
+/// How many networks there are after `seen` observations if `kept` are kept in the long run.
+pub(super) fn crowd(kept: usize, seen: u64) -> usize {
+    let most = CROWD * kept;
+    (most as u64 * CROWDED / seen.max(CROWDED)).max(kept as u64) as usize
+}
+
+/// The most networks that can be kept, and the most there ever are.
+pub(super) const MOST_NETWORKS: usize = 1000;
+pub(super) const LARGEST_CROWD: usize = CROWD * MOST_NETWORKS;
 
 /// What the networks are.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -97,8 +111,6 @@ pub(super) struct Ensemble {
     pub(super) sigma: f64,
     /// The root mean square of the rewards.
     scale: f64,
-    /// log n.
-    unknown_price: f64,
     /// Whose turn it is to be refitted, and the refits that are due.
     next: usize,
     due: f64,
@@ -120,7 +132,6 @@ impl Ensemble {
             worth: if sigma.is_some() { NOISE_WORTH } else { 1.0 },
             sigma: sigma.unwrap_or(0.1),
             scale: 1.0,
-            unknown_price: 0.0,
             next: 0,
             due: 0.0,
             work: Work::default(),
@@ -130,7 +141,6 @@ impl Ensemble {
     /// Learns the newest observation of the history, (x, y).
     pub(super) fn learn(&mut self, x: &[f64], y: f64, history: &History, stream: &mut Stream) {
         let n = history.len() as f64;
-        self.unknown_price = libm::log(n + 1.0);
         self.scale = (self.scale * self.scale + (y * y - self.scale * self.scale) / n).max(0.0).sqrt();
         for member in &mut self.members {
             let miss = member.network.value(x) - y;
@@ -218,14 +228,13 @@ impl Ensemble {
         self.sigma * self.sigma
     }
 
-    /// What the size of a member costs in evidence, in units of 2 log: its distance from the size given, or else Schwarz's price, log n
-    /// for each unknown.
+    /// What the unknowns of a member and its distance from the size given cost in evidence, in units of 2 log.
     fn price(&self, member: &Member) -> f64 {
-        let neurons = member.network.neurons();
-        match self.form.neurons {
-            0 => self.unknown_price * self.form.unknowns(neurons),
-            given => SIZE_DOUBT * neurons.abs_diff(given) as f64,
-        }
+        let off = match self.form.neurons {
+            0 => 0,
+            given => member.network.neurons().abs_diff(given),
+        };
+        member.learned + SIZE_DOUBT * off as f64
     }
 
     /// −2 log of the evidence for a member, up to a constant.
@@ -249,6 +258,23 @@ impl Ensemble {
     pub(super) fn best(&self) -> usize {
         let cost = |m: &usize| self.cost(&self.members[*m]);
         (0..self.members.len()).min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or(0)
+    }
+
+    /// The unknowns of the largest plausible member.
+    pub(super) fn unknowns(&self) -> f64 {
+        self.form.unknowns(self.sizes().1)
+    }
+
+    /// Lets go of all but `count` members.
+    pub(super) fn thin_out(&mut self, count: usize) {
+        let best = self.best();
+        if best >= count {
+            self.members.swap(best, count - 1);
+            self.weights.swap(best, count - 1);
+        }
+        self.members.truncate(count);
+        self.weights.truncate(count);
+        self.next %= count;
     }
 
     /// A posterior draw's loss exceeds the best by σ²χ² with as many degrees of freedom as unknowns; what exceeds that is weighed down
@@ -341,8 +367,10 @@ impl Ensemble {
             && self.sigma > 0.0
             && self.sigma.is_finite()
             && self.scale.is_finite()
-            && self.unknown_price.is_finite()
-            && self.members.iter().all(|m| m.network.dim() == dim && m.damping > 0.0 && !m.loss.is_nan())
+            && self
+                .members
+                .iter()
+                .all(|m| m.network.dim() == dim && m.damping > 0.0 && !m.loss.is_nan() && m.learned.is_finite())
     }
 }
 
@@ -366,4 +394,35 @@ pub(super) fn block_moments(networks: &[(f64, &ReluNet)], block: &[Lane], values
         }
     }
     (mean, variance.map(f64::sqrt))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Key, unit_vector};
+
+    #[test]
+    fn a_crowd_thins_out_and_keeps_its_best() {
+        let counts: Vec<usize> = [0, 32, 64, 128, 10_000].map(|seen| crowd(32, seen)).to_vec();
+        assert_eq!(counts, [128, 128, 64, 32, 32]);
+        let mut stream = Key::new(1).stream();
+        let form = Form { dim: 2, neurons: 3, shape: Shape::Unit };
+        let mut history = History::new(2, 16, 64, Key::new(2));
+        let mut ensemble = Ensemble::new(form, 16, Some(0.1), &mut stream);
+        let mut x = [0.0; 2];
+        for number in 0..20 {
+            unit_vector(&mut stream, &mut x);
+            history.push(number, &x, 1.0);
+            ensemble.learn(&x, 1.0, &history, &mut stream);
+        }
+        let cost = |ensemble: &Ensemble| ensemble.cost(&ensemble.members[ensemble.best()]);
+        for count in (2..16).rev() {
+            let before = cost(&ensemble);
+            ensemble.thin_out(count);
+            history.thin_out(count);
+            assert_eq!((ensemble.members.len(), ensemble.weights.len(), history.networks()), (count, count, count));
+            assert_eq!(cost(&ensemble), before);
+            ensemble.learn(&x, 1.0, &history, &mut stream);
+        }
+    }
 }

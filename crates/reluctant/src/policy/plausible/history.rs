@@ -4,12 +4,12 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use super::ensemble::LARGEST_CROWD;
 use crate::kernels::{LANES, Lane};
 use crate::rng::{Key, normal};
 
-/// The budgets and numbers of networks that are allowed.
+/// The budgets that are allowed.
 pub(super) const BUDGETS: RangeInclusive<usize> = 64..=1 << 20;
-pub(super) const MOST_NETWORKS: usize = 1000;
 
 /// Observations, with a perturbation of every reward for every network.
 ///
@@ -103,6 +103,13 @@ impl History {
         }
     }
 
+    /// Forgets the perturbations of all but the first `networks`.
+    pub(super) fn thin_out(&mut self, networks: usize) {
+        let kept = self.jitter.chunks_exact(self.networks).flat_map(|block| &block[..networks]).copied();
+        self.jitter = kept.collect();
+        self.networks = networks;
+    }
+
     /// The blocks as network `m` sees them.
     pub(super) fn blocks(&self, m: usize) -> impl Iterator<Item = Block<'_>> {
         let jitter = self.jitter.iter().skip(m).step_by(self.networks);
@@ -153,11 +160,11 @@ impl From<History> for Flat {
 impl From<Flat> for History {
     /// Parts that do not fit together leave an empty history, which [`super::Plausible`] refuses.
     fn from(flat: Flat) -> Self {
-        let mut history = History::new(flat.dim, flat.networks.clamp(1, MOST_NETWORKS), usize::MAX, flat.key);
+        let mut history = History::new(flat.dim, flat.networks.clamp(1, LARGEST_CROWD), usize::MAX, flat.key);
         let fits = flat.dim > 0
             && BUDGETS.contains(&flat.budget)
             && flat.rewards.len() <= flat.budget
-            && (2..=MOST_NETWORKS).contains(&flat.networks)
+            && (2..=LARGEST_CROWD).contains(&flat.networks)
             && flat.numbers.len() == flat.rewards.len()
             && Some(flat.actions.len()) == flat.dim.checked_mul(flat.rewards.len())
             && flat.actions.iter().chain(&flat.rewards).all(|x| crate::arms::in_limit(*x));

@@ -8,21 +8,23 @@
 //!
 //! where mean and s are taken over the plausible networks and s* is the spread at the arm of greatest mean. While everything is uncertain the
 //! logarithm vanishes and the policy is nearly greedy, for 1,000 fresh arms a round explore by themselves; once the best known arm is
-//! sure, regions that nobody has looked at count for more.
+//! sure, regions that nobody has looked at count for more. A network of many unknowns has many such regions, and looking at all of them
+//! at once is dear, so s/s* counts only up to a limit that grows with the observations.
 //!
 //! Three models, from small to large, and the rule that chooses among them:
 //!
 //! 1. **A linear function with a constant** ([`fallback`]), which acts whenever it has lately predicted better than the networks have:
 //!    rewards that no network of the range explains end here, with a warning in the explanation.
 //! 2. **The plausible networks** ([`ensemble`]): refitted by a few Levenberg–Marquardt steps, weighed by likelihood, started anew when
-//!    they fall out, challenged by new starts. Members may differ in their number of neurons: near the one given, or, if none is given,
-//!    as Schwarz's criterion weighs them. σ is a first guess, corrected by the residuals.
+//!    they fall out, challenged by new starts. Members may differ in their number of neurons, near the one given or, if none is given,
+//!    from 1 to 16, and are weighed by their evidence, in which an unknown costs what the data says about it. σ is a first guess,
+//!    corrected by the residuals.
 //! 3. **The frozen network**: once the networks have agreed on the linear piece of every recent action, the best of them is frozen and the
 //!    rest is ridge regression in its features ([`FrozenRelu`]), towards that network, at a linear bandit's cost. Residuals too
 //!    large for the noise send the policy back to 2.
 //!
 //! **Proven** is only what the paper proves of the third: if the frozen activations are right and the noise is not above the level in use,
-//! `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything else, the default `radius = "measured"` (c standard deviations) included: see
+//! `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything else, the default `radius = "measured"` (c + κ standard deviations) included: see
 //! README.md.
 
 mod ensemble;
@@ -45,9 +47,9 @@ use crate::linalg::normalise;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, normal, unit_vector};
-use ensemble::{Ensemble, Form, MOST_NEURONS, block_moments};
+use ensemble::{Ensemble, Form, MOST_NETWORKS, MOST_NEURONS, block_moments};
 use fallback::Fallback;
-use history::{BUDGETS, History, MOST_NETWORKS};
+use history::{BUDGETS, History};
 use refit::Shape;
 
 /// The activations are frozen when the networks have agreed on the actions of this share of all rounds, without a break.
@@ -58,6 +60,8 @@ const FROZEN_FROM: usize = 500;
 /// In the frozen stage squared residuals are averaged over this many rounds; above `SURPRISED` times the noise they say it is wrong.
 const WATCH: f64 = 100.0;
 const SURPRISED: f64 = 1.75;
+/// After n observations of p unknowns, a spread counts as at most 1 + `PATIENCE`·n/p² times that of the surest arm.
+const PATIENCE: f64 = 50.0;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "plausible",
@@ -83,7 +87,7 @@ pub(super) const ENTRY: Entry = Entry {
             "networks",
             Initial::Count(32),
             Kind::Count { min: 2, max: MOST_NETWORKS as u64 },
-            "how many networks are kept",
+            "how many networks are kept; four times as many in the first rounds",
         ),
         Param::new(
             "mode",
@@ -114,7 +118,7 @@ pub(super) const ENTRY: Entry = Entry {
             "radius",
             Initial::Word("measured"),
             Kind::Word(&["measured", "theorem"]),
-            "widths of the frozen stage: `optimism` standard deviations, or the confidence radius of the theorem",
+            "widths of the frozen stage: `optimism` + `curiosity` standard deviations, or the confidence radius of the theorem",
         ),
         confidence::DELTA,
     ],
@@ -165,6 +169,7 @@ pub struct Plausible {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Config {
     dim: usize,
+    networks: usize,
     sampling: bool,
     optimism: f64,
     curiosity: f64,
@@ -193,8 +198,10 @@ impl Plausible {
         }
         let form = Form { dim, neurons, shape };
         check_features((form.sizes().1 + 1) * dim, "(neurons + 1) times dim")?;
+        let networks = params.size("networks")?;
         let config = Config {
             dim,
+            networks,
             sampling: params.word("mode")? == "sampling",
             optimism: params.real("optimism")?,
             curiosity: params.real("curiosity")?,
@@ -202,15 +209,15 @@ impl Plausible {
             delta: params.real("delta")?,
             theorem: params.word("radius")? == "theorem",
         };
-        let networks = params.size("networks")?;
+        let crowd = ensemble::crowd(networks, 0);
         let sigma = params.real("sigma").ok();
         let mut stream = key.purpose(Purpose::Start).stream();
         Ok(Plausible {
             config,
             key,
             seen: 0,
-            history: History::new(dim, networks, params.size("budget")?, key),
-            ensemble: Ensemble::new(form, networks, sigma, &mut stream),
+            history: History::new(dim, crowd, params.size("budget")?, key),
+            ensemble: Ensemble::new(form, crowd, sigma, &mut stream),
             fallback: Fallback::new(dim),
             agreed: 0,
             frozen: None,
@@ -221,6 +228,8 @@ impl Plausible {
     fn is_consistent(&self) -> bool {
         let dim = self.config.dim;
         self.history.dim() == dim
+            && (2..=MOST_NETWORKS).contains(&self.config.networks)
+            && self.ensemble.members.len() == ensemble::crowd(self.config.networks, self.seen)
             && self.history.networks() == self.ensemble.members.len()
             && self.history.len() as u64 <= self.seen
             && (self.seen == 0) == (self.history.len() == 0)
@@ -255,7 +264,8 @@ impl Plausible {
 
     fn radius(&self, frozen: &Frozen) -> f64 {
         if !self.config.theorem {
-            return self.config.optimism * frozen.sigma;
+            // What an arm near the best one gets while there are many networks, where log(s/s*) is about (s − s*)/s*.
+            return (self.config.optimism + self.config.curiosity) * frozen.sigma;
         }
         let neurons = frozen.regime.network().neurons() as f64;
         let Config { lambda, delta, .. } = self.config;
@@ -263,12 +273,20 @@ impl Plausible {
         confidence.radius(frozen.regime.ellipsoid().log_det_ratio())
     }
 
+    /// Lets go of networks beyond those that are kept in the long run.
+    fn thin_out(&mut self) {
+        let crowd = ensemble::crowd(self.config.networks, self.seen);
+        if crowd < self.ensemble.members.len() {
+            self.ensemble.thin_out(crowd);
+            self.history.thin_out(crowd);
+        }
+    }
+
     /// Freezes the best network if the plausible ones have agreed for long enough.
     fn freeze_if_agreed(&mut self, action: &[f64]) {
         self.agreed =
             if !self.linear_acts() && self.ensemble.agree_at(action) { self.agreed.saturating_add(1) } else { 0 };
-        let (_, size) = self.ensemble.sizes();
-        let unknowns = size * self.ensemble.form.shape.freedom(self.config.dim);
+        let unknowns = self.ensemble.unknowns() as usize;
         let enough = FROZEN_FROM.max(FROZEN_PER_UNKNOWN * unknowns).min(self.history.budget() / 2) as u64;
         if self.seen < enough || (self.agreed as f64) < AGREED_SHARE * self.seen as f64 {
             return;
@@ -308,8 +326,11 @@ impl Plausible {
         let Config { optimism, curiosity, .. } = self.config;
         let surest = argmax(scores.iter().map(|score| score.mean)).map_or(0.0, |best| scores[best].width);
         let floor = surest.max(f64::MIN_POSITIVE);
+        let unknowns = self.ensemble.unknowns();
+        let limit = 1.0 + PATIENCE * self.seen as f64 / (unknowns * unknowns);
         for score in scores {
-            let beyond = if curiosity > 0.0 && score.width > floor { libm::log(score.width / floor) } else { 0.0 };
+            let ratio = (score.width / floor).min(limit);
+            let beyond = if curiosity > 0.0 && ratio > 1.0 { libm::log(ratio) } else { 0.0 };
             score.width *= optimism + curiosity * beyond;
         }
     }
@@ -394,6 +415,7 @@ impl Policy for Plausible {
         let number = self.seen;
         self.seen = self.seen.saturating_add(1);
         self.history.push(number, action, reward);
+        self.thin_out();
         if let Some(frozen) = &mut self.frozen {
             if frozen.learn(action, reward) {
                 return Ok(());

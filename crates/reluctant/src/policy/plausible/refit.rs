@@ -29,13 +29,16 @@ pub(super) struct Member {
     pub(super) loss: f64,
     /// The same with the member's perturbed rewards, which its fit makes small.
     pub(super) perturbed: f64,
+    /// log det(I + JᵀJ/σ²): what the data has taught about the unknowns, and so what they cost in evidence (Laplace's approximation). A
+    /// neuron that no action has touched costs nothing.
+    pub(super) learned: f64,
     /// The damping at which the last step succeeded, relative to the greatest diagonal entry.
     pub(super) damping: f64,
 }
 
 impl Member {
     pub(super) fn new(network: ReluNet) -> Self {
-        Member { network, loss: 0.0, perturbed: 0.0, damping: FIRST_DAMPING }
+        Member { network, loss: 0.0, perturbed: 0.0, learned: 0.0, damping: FIRST_DAMPING }
     }
 }
 
@@ -116,6 +119,7 @@ pub(super) fn refit(
             }
         }
     }
+    member.learned = learned(unknowns, sigma, work).unwrap_or(member.learned);
     (member.loss, member.perturbed) = losses(member.network.theta(), member.network.signs(), m, history, sigma);
 }
 
@@ -293,6 +297,15 @@ fn solve(unknowns: usize, damping: f64, work: &mut Work) -> Option<()> {
     work.step.iter().all(|h| h.is_finite()).then_some(())
 }
 
+/// log det(I + JᵀJ/σ²) at the last place that was linearised.
+fn learned(unknowns: usize, sigma: f64, work: &mut Work) -> Option<f64> {
+    work.factor.clear();
+    work.factor.extend(work.normal.iter().map(|x| x / (sigma * sigma)));
+    (0..unknowns).for_each(|a| work.factor[a * unknowns + a] += 1.0);
+    let log_det = Cholesky::new(&mut work.factor, unknowns)?.log_det();
+    log_det.is_finite().then_some(log_det)
+}
+
 /// θ moved by the step and, if of unit length, brought back to the sphere, into `work.trial`.
 fn retract(theta: &[f64], dim: usize, shape: Shape, work: &mut Work) {
     let freedom = shape.freedom(dim);
@@ -394,6 +407,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn an_unknown_costs_what_the_data_says_about_it() {
+        let mut history = History::new(2, 2, 1000, Key::new(4));
+        // All actions within 60° of e₁, so a neuron at −e₁ is never active.
+        for number in 0..50u32 {
+            let angle = f64::from(number) / 25.0 - 1.0;
+            history.push(number.into(), &[angle.cos(), angle.sin()], 1.0);
+        }
+        let learned_of = |theta: &[f64]| {
+            let mut work = Work::default();
+            let signs = vec![1.0; theta.len() / 2];
+            linearise(theta, &signs, 0, Shape::Unit, &history, SIGMA, &mut work);
+            learned(signs.len(), SIGMA, &mut work).unwrap()
+        };
+        // One unknown, the angle of e₁: J is sin(angle) at every action.
+        let squares: f64 = (0..50).map(|i| (f64::from(i) / 25.0 - 1.0).sin().powi(2)).sum();
+        assert!((learned_of(&[1.0, 0.0]) - (1.0 + squares / (SIGMA * SIGMA)).ln()).abs() < 1e-10);
+        assert!((learned_of(&[1.0, 0.0, -1.0, 0.0]) - learned_of(&[1.0, 0.0])).abs() < 1e-12);
+        // A second neuron at the same place shares its information: 1 + 2s, not (1 + s)².
+        let twice = learned_of(&[1.0, 0.0, 1.0, 0.0]);
+        assert!((twice - (1.0 + 2.0 * squares / (SIGMA * SIGMA)).ln()).abs() < 1e-10);
     }
 
     #[test]
