@@ -62,7 +62,11 @@ fn build(entry: &Entry, size: Size, world: &dyn env::Environment, key: Key) -> R
     if sample.get("neurons").is_some() {
         sample.set("neurons", size.neurons as u64);
     }
-    policy::build(entry.name, size.dim, &policy::tell(entry, &sample, &world.facts()), key)
+    let mut policy = policy::build(entry.name, size.dim, &policy::tell(entry, &sample, &world.facts()), key)?;
+    if let Some(truth) = world.network() {
+        policy.reveal(truth);
+    }
+    Ok(policy)
 }
 
 /// The cost of each of rounds `from` to `from + count`, after the rounds before them; fewer if that takes too long.
