@@ -18,7 +18,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
-use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, residual_compensated, symmetric_times};
+use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, residual_compensated, symmetric_times, with_zeros};
 
 /// Recompute the inverse from A after this many updates. Sooner would gain little: what is left is the rounding of A⁻¹ itself.
 const REFRESH: u32 = 512;
@@ -167,20 +167,13 @@ impl Ellipsoid {
 
     /// φᵀA⁻¹φ in a direction that A knows well, where the entries of A⁻¹ nearly cancel: A⁻¹φ is refined first.
     fn narrow_squared_width(&self, phi: &[f64]) -> f64 {
-        // Small ones live on the stack.
-        let mut stack = [0.0; 256];
-        let mut heap = Vec::new();
-        let work: &mut [f64] = if 2 * self.dim <= stack.len() {
-            &mut stack[..2 * self.dim]
-        } else {
-            heap.resize(2 * self.dim, 0.0);
-            &mut heap
-        };
-        let (solved, residual) = work.split_at_mut(self.dim);
-        symmetric_times(&self.covariance, phi, solved);
-        residual.copy_from_slice(phi);
-        self.refine(&self.covariance, solved, residual);
-        dot(phi, solved)
+        with_zeros(2 * self.dim, |work| {
+            let (solved, residual) = work.split_at_mut(self.dim);
+            symmetric_times(&self.covariance, phi, solved);
+            residual.copy_from_slice(phi);
+            self.refine(&self.covariance, solved, residual);
+            dot(phi, solved)
+        })
     }
 
     /// One step of iterative refinement of x ≈ A⁻¹b, with `inverse` ≈ A⁻¹. `b` is lost: it becomes the residual b − Ax, to twice the

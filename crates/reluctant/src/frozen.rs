@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::arms::{Rows, Score, argmax};
 use crate::ellipsoid::Ellipsoid;
 use crate::kernels::{Optimist, linear_score_reference, patterns};
-use crate::linalg::axpy;
+use crate::linalg::{axpy, with_zeros};
 use crate::policy::Scratch;
 use crate::relu::{MAX_NEURONS, Pattern, ReluNet, is_active, phi_prior};
 
@@ -217,19 +217,12 @@ impl FrozenRelu {
     }
 }
 
-/// φ(x), handed on; small ones live on the stack.
+/// φ(x), handed on.
 fn with_phi<T>(network: &ReluNet, x: &[f64], then: impl FnOnce(&[f64]) -> T) -> T {
-    let size = (network.neurons() + 1) * network.dim();
-    let mut stack = [0.0; 128];
-    let mut heap = Vec::new();
-    let phi: &mut [f64] = if size <= stack.len() {
-        &mut stack[..size]
-    } else {
-        heap.resize(size, 0.0);
-        &mut heap
-    };
-    network.phi(x, phi);
-    then(phi)
+    with_zeros((network.neurons() + 1) * network.dim(), |phi| {
+        network.phi(x, phi);
+        then(phi)
+    })
 }
 
 /// [`linear_score_reference`] for a model (θ_s, M_s) in a dimension that the compiler knows.

@@ -78,6 +78,15 @@ pub fn normalise(a: &mut [f64]) -> bool {
     true
 }
 
+/// `size` zeros, handed on; a few live on the stack.
+pub(crate) fn with_zeros<T>(size: usize, then: impl FnOnce(&mut [f64]) -> T) -> T {
+    let mut stack = [0.0; 128];
+    match stack.get_mut(..size) {
+        Some(few) => then(few),
+        None => then(&mut vec![0.0; size]),
+    }
+}
+
 /// The factor U with A = UᵀU of a positive definite matrix.
 ///
 /// The upper triangle of `matrix` is replaced by U; what is below the diagonal is left alone and never read.

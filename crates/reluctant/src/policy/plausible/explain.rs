@@ -1,0 +1,59 @@
+//! What the policy thinks of an action, and why: which model acts, and what to warn of.
+
+use super::Plausible;
+use crate::arms::{Rows, Score};
+use crate::error::Result;
+use crate::policy::{Explanation, Policy, Scratch};
+use crate::relu::ReluNet;
+
+impl Plausible {
+    /// [`Policy::explain`].
+    pub(super) fn explanation(&self, action: &[f64]) -> Result<Explanation> {
+        let rows = Rows::new(self.config.dim, action)?;
+        let mut scratch = Scratch::default();
+        self.score(rows, &mut scratch)?;
+        let Score { mean, width } = scratch.scores.first().copied().unwrap_or_default();
+        let (model, why) = self.model();
+        let mut explanation =
+            Explanation { mean, spread: width, exploring: self.exploring(), model, why, warning: self.warning() };
+        if self.frozen.is_none() && !self.linear_acts() {
+            let apart = |(weight, network): (f64, &ReluNet)| weight * (network.value(action) - mean).powi(2);
+            explanation.spread = self.ensemble.plausible().map(apart).sum::<f64>().sqrt();
+        }
+        Ok(explanation)
+    }
+
+    /// Which model acts, and why.
+    fn model(&self) -> (String, String) {
+        let (least, most) = self.ensemble.sizes();
+        let size = if least == most { format!("{most}") } else { format!("{least} to {most}") };
+        let count = self.ensemble.plausible().count();
+        let chosen = if self.ensemble.form.neurons > 0 { "given" } else { "chosen by evidence" };
+        if let Some(frozen) = &self.frozen {
+            let neurons = frozen.regime.network().neurons();
+            let model = format!("linear regression on the features of one frozen network of {neurons} neurons");
+            return (model, "the plausible networks agreed on the linear piece of every recent action".to_owned());
+        }
+        let (networks, linear) = self.fallback.errors();
+        if self.linear_acts() {
+            let why = format!("lately it errs by {linear:.3}, the networks by {networks:.3}");
+            return ("a linear function with a constant".to_owned(), why);
+        }
+        let why = format!(
+            "{} observations, number of neurons {chosen}, noise level {:.3}; lately they err by {networks:.3}, a linear function by \
+             {linear:.3}",
+            self.seen, self.ensemble.sigma
+        );
+        (format!("{count} plausible networks of {size} neurons"), why)
+    }
+
+    fn warning(&self) -> Option<String> {
+        if self.linear_acts() {
+            return Some("no network of the range explains the rewards".to_owned());
+        }
+        (self.thawed > 0).then(|| {
+            let times = if self.thawed == 1 { "once".to_owned() } else { format!("{} times", self.thawed) };
+            format!("a frozen network has turned out wrong {times}")
+        })
+    }
+}
