@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::history::History;
 use super::refit::{Effort, Member, Shape, Work, refit};
-use crate::kernels::{LANES, Lane, block_value};
-use crate::linalg::{axpy, dot, normalise};
+use crate::linalg::{axpy, dot, normalise, with_zeros};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Stream, index, normal, uniform};
 
@@ -18,6 +17,8 @@ const CROWD: usize = 4;
 const CROWDED: u64 = 32;
 /// All members are refitted every round until this many observations, then a share of them, so that a round's cost does not grow.
 const EVERY_ROUND: f64 = 30.0;
+/// But while some have fallen out, at least this many a round for each of them, up to one in all.
+const SHORT: f64 = 0.25;
 /// New starts a round: one until this many observations, then fewer.
 const RENEW: f64 = 200.0;
 /// How often a member that has fallen out is started anew before it waits for its next turn.
@@ -138,16 +139,33 @@ impl Ensemble {
         }
     }
 
-    /// Learns the newest observation of the history, (x, y).
-    pub(super) fn learn(&mut self, x: &[f64], y: f64, history: &History, stream: &mut Stream) {
+    /// Adds the observation at `place` to the losses of all members or, with `times` −1, takes it away: between their refits they
+    /// stay comparable.
+    fn account(&mut self, place: usize, times: f64, history: &History) {
+        with_zeros(history.dim(), |x| {
+            let y = history.get(place, x);
+            for (m, member) in self.members.iter_mut().enumerate() {
+                let miss = member.network.value(x) - y;
+                let perturbed = miss - self.sigma * history.jitter(place, m);
+                member.loss = (member.loss + times * (miss * miss)).max(0.0);
+                member.perturbed = (member.perturbed + times * (perturbed * perturbed)).max(0.0);
+            }
+        });
+    }
+
+    /// Forgets the observation at `place`, which is about to make room for another.
+    pub(super) fn forget(&mut self, place: usize, history: &History) {
+        self.account(place, -1.0, history);
+    }
+
+    /// Learns the newest observation of the history, at `place`.
+    pub(super) fn learn(&mut self, place: usize, y: f64, history: &History, stream: &mut Stream) {
         let n = history.len() as f64;
         self.scale = (self.scale * self.scale + (y * y - self.scale * self.scale) / n).max(0.0).sqrt();
-        for member in &mut self.members {
-            let miss = member.network.value(x) - y;
-            member.loss += miss * miss;
-            member.perturbed += miss * miss;
-        }
-        self.due += self.members.len() as f64 * (EVERY_ROUND / n).min(1.0);
+        self.account(place, 1.0, history);
+        let missing = self.weights.iter().filter(|weight| **weight == 0.0).count() as f64;
+        let share = self.members.len() as f64 * (EVERY_ROUND / n).min(1.0);
+        self.due += share.max((SHORT * missing).min(1.0));
         while self.due >= 1.0 {
             self.due -= 1.0;
             self.refit_next(history, stream);
@@ -374,30 +392,9 @@ impl Ensemble {
     }
 }
 
-/// The mean of the plausible networks and their standard deviation at sixteen arms.
-#[inline(always)]
-pub(super) fn block_moments(networks: &[(f64, &ReluNet)], block: &[Lane], values: &mut Vec<Lane>) -> (Lane, Lane) {
-    values.clear();
-    let (mut mean, mut variance) = ([0.0; LANES], [0.0; LANES]);
-    for (weight, network) in networks {
-        let value = block_value(network, block);
-        for lane in 0..LANES {
-            mean[lane] += weight * value[lane];
-        }
-        values.push(value);
-    }
-    for ((weight, _), value) in networks.iter().zip(values.iter()) {
-        for lane in 0..LANES {
-            // Squares of what is farther apart would overflow.
-            let apart = (value[lane] - mean[lane]).clamp(-1e150, 1e150);
-            variance[lane] += weight * (apart * apart);
-        }
-    }
-    (mean, variance.map(f64::sqrt))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::refit::losses;
     use super::*;
     use crate::rng::{Key, unit_vector};
 
@@ -413,7 +410,7 @@ mod tests {
         for number in 0..20 {
             unit_vector(&mut stream, &mut x);
             history.push(number, &x, 1.0);
-            ensemble.learn(&x, 1.0, &history, &mut stream);
+            ensemble.learn(number as usize, 1.0, &history, &mut stream);
         }
         let cost = |ensemble: &Ensemble| ensemble.cost(&ensemble.members[ensemble.best()]);
         for count in (2..16).rev() {
@@ -422,7 +419,32 @@ mod tests {
             history.thin_out(count);
             assert_eq!((ensemble.members.len(), ensemble.weights.len(), history.networks()), (count, count, count));
             assert_eq!(cost(&ensemble), before);
-            ensemble.learn(&x, 1.0, &history, &mut stream);
+            ensemble.learn(19, 1.0, &history, &mut stream);
+        }
+    }
+
+    #[test]
+    fn losses_stay_those_of_the_history_when_observations_make_room() {
+        let (networks, sigma) = (4, 0.1);
+        let mut stream = Key::new(1).stream();
+        let form = Form { dim: 3, neurons: 2, shape: Shape::Unit };
+        let mut history = History::new(3, networks, 64, Key::new(2));
+        let mut ensemble = Ensemble::new(form, networks, Some(sigma), &mut stream);
+        let mut x = [0.0; 3];
+        for number in 0..150 {
+            unit_vector(&mut stream, &mut x);
+            let place = history.place(number);
+            if place < history.len() {
+                ensemble.forget(place, &history);
+            }
+            history.push(number, &x, normal(&mut stream));
+            ensemble.account(place, 1.0, &history);
+        }
+        for (m, member) in ensemble.members.iter().enumerate() {
+            let network = &member.network;
+            let (loss, perturbed) = losses(network.theta(), network.signs(), m, &history, sigma);
+            assert!((member.loss - loss).abs() < 1e-10 * loss, "{m}: {} is not {loss}", member.loss);
+            assert!((member.perturbed - perturbed).abs() < 1e-10 * perturbed, "{m}");
         }
     }
 }

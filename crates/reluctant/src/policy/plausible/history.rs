@@ -75,17 +75,23 @@ impl History {
         self.networks
     }
 
-    /// Keeps the observation of number `number`. When the budget is used up it takes the place of the oldest in the later half: the
-    /// first half, which holds the exploration, stays.
+    /// Where the observation of number `number` goes. When the budget is used up it takes the place of the oldest in the later half:
+    /// the first half, which holds the exploration, stays.
+    pub(super) fn place(&self, number: u64) -> usize {
+        if self.len < self.budget {
+            return self.len;
+        }
+        let kept = self.budget / 2;
+        kept + (number.saturating_sub(self.budget as u64) % (self.budget - kept) as u64) as usize
+    }
+
+    /// Keeps the observation of number `number`, at its place.
     pub(super) fn push(&mut self, number: u64, action: &[f64], reward: f64) {
-        let place = if self.len < self.budget {
+        let place = self.place(number);
+        if place == self.len {
             self.len += 1;
             self.numbers.push(number);
-            self.len - 1
-        } else {
-            let kept = self.budget / 2;
-            kept + (number.saturating_sub(self.budget as u64) % (self.budget - kept) as u64) as usize
-        };
+        }
         let (block, lane) = (place / LANES, place % LANES);
         if block == self.rewards.len() {
             self.actions.resize(self.actions.len() + self.dim, [0.0; LANES]);
@@ -120,15 +126,26 @@ impl History {
         })
     }
 
+    /// The observation at a place: its action, into `x`, and its reward.
+    pub(super) fn get(&self, place: usize, x: &mut [f64]) -> f64 {
+        let (block, lane) = (place / LANES, place % LANES);
+        for (x, coordinate) in x.iter_mut().zip(&self.actions[block * self.dim..]) {
+            *x = coordinate[lane];
+        }
+        self.rewards[block][lane]
+    }
+
+    /// The perturbation of the reward at a place for network `m`.
+    pub(super) fn jitter(&self, place: usize, m: usize) -> f64 {
+        self.jitter[place / LANES * self.networks + m][place % LANES]
+    }
+
     /// Every observation, in the order of its place.
     pub(super) fn for_each(&self, mut see: impl FnMut(&[f64], f64)) {
         let mut x = vec![0.0; self.dim];
         for place in 0..self.len {
-            let (block, lane) = (place / LANES, place % LANES);
-            for (x, coordinate) in x.iter_mut().zip(&self.actions[block * self.dim..]) {
-                *x = coordinate[lane];
-            }
-            see(&x, self.rewards[block][lane]);
+            let reward = self.get(place, &mut x);
+            see(&x, reward);
         }
     }
 }

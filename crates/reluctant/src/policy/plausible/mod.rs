@@ -4,12 +4,10 @@
 //! perturbation of every reward of its own (so that together they are nearly draws from the posterior), and plays the arm of
 //! greatest
 //!
-//! > mean + (c + κ·log(s/s*))·s,
+//! > mean + c·s,
 //!
-//! where mean and s are taken over the plausible networks and s* is the spread at the arm of greatest mean. While everything is uncertain the
-//! logarithm vanishes and the policy is nearly greedy, for 1,000 fresh arms a round explore by themselves; once the best known arm is
-//! sure, regions that nobody has looked at count for more. A network of many unknowns has many such regions, and looking at all of them
-//! at once is dear, so s/s* counts only up to a limit that grows with the observations.
+//! where mean and spread s are taken over the plausible networks. That is nearly greedy, and alone it would sometimes stay with an arm
+//! that is good but not the best. So in a few rounds, ever fewer, it plays what the most hopeful networks hope most of ([`optimism`]).
 //!
 //! Three models, from small to large, and the rule that chooses among them:
 //!
@@ -24,16 +22,16 @@
 //!    large for the noise send the policy back to 2.
 //!
 //! **Proven** is only what the paper proves of the third: if the frozen activations are right and the noise is not above the level in use,
-//! `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything else, the default `radius = "measured"` (c + κ standard deviations) included: see
+//! `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything else, the default `radius = "measured"` (one standard deviation) included: see
 //! README.md.
 
 mod ensemble;
 mod explain;
 mod fallback;
 mod history;
+mod optimism;
 mod refit;
 
-use pulp::{Arch, NullaryFnOnce};
 use serde::{Deserialize, Serialize};
 
 use super::ofu_relu::SIGNS;
@@ -43,12 +41,12 @@ use crate::arms::{Arms, Choice, Rows, Score, argmax, check_observation};
 use crate::ellipsoid::Confidence;
 use crate::error::{Error, Result};
 use crate::frozen::FrozenRelu;
-use crate::kernels::{Blocks, Lane, network_values};
+use crate::kernels::network_values;
 use crate::linalg::normalise;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, normal, unit_vector};
-use ensemble::{Ensemble, Form, MOST_NETWORKS, MOST_NEURONS, block_moments};
+use ensemble::{Ensemble, Form, MOST_NETWORKS, MOST_NEURONS};
 use fallback::Fallback;
 use history::{BUDGETS, History};
 use refit::Shape;
@@ -61,8 +59,8 @@ const FROZEN_FROM: usize = 500;
 /// In the frozen stage squared residuals are averaged over this many rounds; above `SURPRISED` times the noise they say it is wrong.
 const WATCH: f64 = 100.0;
 const SURPRISED: f64 = 1.75;
-/// After n observations of p unknowns, a spread counts as at most 1 + `PATIENCE`·n/p² times that of the surest arm.
-const PATIENCE: f64 = 50.0;
+/// Widths of the frozen stage, in standard deviations: docs/rivals.md derives that about one costs least.
+const FROZEN_WIDTH: f64 = 1.0;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "plausible",
@@ -96,13 +94,7 @@ pub(super) const ENTRY: Entry = Entry {
             Kind::Word(&["optimism", "sampling"]),
             "act by optimism, or by one network drawn at random a round",
         ),
-        Param::new("optimism", Initial::Real(0.5), Kind::NOT_NEGATIVE, "c: standard deviations added to the mean"),
-        Param::new(
-            "curiosity",
-            Initial::Real(0.5),
-            Kind::NOT_NEGATIVE,
-            "κ: more of them where the spread is above that of the best known arm",
-        ),
+        Param::new("optimism", Initial::Real(0.7), Kind::NOT_NEGATIVE, "c: standard deviations added to the mean"),
         Param::new(
             "budget",
             Initial::Count(4000),
@@ -119,7 +111,7 @@ pub(super) const ENTRY: Entry = Entry {
             "radius",
             Initial::Word("measured"),
             Kind::Word(&["measured", "theorem"]),
-            "widths of the frozen stage: `optimism` + `curiosity` standard deviations, or the confidence radius of the theorem",
+            "widths of the frozen stage: one standard deviation, or the confidence radius of the theorem",
         ),
         confidence::DELTA,
     ],
@@ -173,7 +165,6 @@ struct Config {
     networks: usize,
     sampling: bool,
     optimism: f64,
-    curiosity: f64,
     lambda: f64,
     delta: f64,
     theorem: bool,
@@ -205,7 +196,6 @@ impl Plausible {
             networks,
             sampling: params.word("mode")? == "sampling",
             optimism: params.real("optimism")?,
-            curiosity: params.real("curiosity")?,
             lambda: params.real("lambda")?,
             delta: params.real("delta")?,
             theorem: params.word("radius")? == "theorem",
@@ -265,8 +255,7 @@ impl Plausible {
 
     fn radius(&self, frozen: &Frozen) -> f64 {
         if !self.config.theorem {
-            // What an arm near the best one gets while there are many networks, where log(s/s*) is about (s − s*)/s*.
-            return (self.config.optimism + self.config.curiosity) * frozen.sigma;
+            return FROZEN_WIDTH * frozen.sigma;
         }
         let neurons = frozen.regime.network().neurons() as f64;
         let Config { lambda, delta, .. } = self.config;
@@ -299,41 +288,6 @@ impl Plausible {
         self.history.for_each(|x, y| regime.update(x, y));
         self.frozen =
             Some(Frozen { regime, region: RegionCache::default(), surprise: 1.0, sigma: self.ensemble.sigma });
-    }
-
-    /// Scores arms by the plausible networks.
-    fn score_by_networks(&self, rows: Rows<'_>, scratch: &mut Scratch) {
-        struct Kernel<'a>(&'a [(f64, &'a ReluNet)], Rows<'a>, &'a mut Vec<Lane>, &'a mut Vec<Score>);
-        impl NullaryFnOnce for Kernel<'_> {
-            type Output = ();
-            #[inline(always)]
-            fn call(self) {
-                let Kernel(networks, rows, values, scores) = self;
-                let mut blocks = Blocks::new(rows);
-                while let Some((count, block)) = blocks.next() {
-                    let (mean, spread) = block_moments(networks, block, values);
-                    scores.extend((0..count).map(|lane| Score { mean: mean[lane], width: spread[lane] }));
-                }
-            }
-        }
-        let networks: Vec<(f64, &ReluNet)> = self.ensemble.plausible().collect();
-        scratch.scores.clear();
-        Arch::new().dispatch(Kernel(&networks, rows, &mut scratch.lanes, &mut scratch.scores));
-        self.widen(&mut scratch.scores);
-    }
-
-    /// From the spread over the networks to the width.
-    fn widen(&self, scores: &mut [Score]) {
-        let Config { optimism, curiosity, .. } = self.config;
-        let surest = argmax(scores.iter().map(|score| score.mean)).map_or(0.0, |best| scores[best].width);
-        let floor = surest.max(f64::MIN_POSITIVE);
-        let unknowns = self.ensemble.unknowns();
-        let limit = 1.0 + PATIENCE * self.seen as f64 / (unknowns * unknowns);
-        for score in scores {
-            let ratio = (score.width / floor).min(limit);
-            let beyond = if curiosity > 0.0 && ratio > 1.0 { libm::log(ratio) } else { 0.0 };
-            score.width *= optimism + curiosity * beyond;
-        }
     }
 
     /// The best arm of one network drawn at random.
@@ -415,6 +369,10 @@ impl Policy for Plausible {
         check_observation(self.config.dim, action, reward)?;
         let number = self.seen;
         self.seen = self.seen.saturating_add(1);
+        let place = self.history.place(number);
+        if self.frozen.is_none() && place < self.history.len() {
+            self.ensemble.forget(place, &self.history);
+        }
         self.history.push(number, action, reward);
         self.thin_out();
         if let Some(frozen) = &mut self.frozen {
@@ -429,7 +387,7 @@ impl Policy for Plausible {
         let predicted = self.ensemble.mean(action);
         self.fallback.learn(action, reward, predicted);
         let mut stream = self.key.round(number).purpose(Purpose::Fit).stream();
-        self.ensemble.learn(action, reward, &self.history, &mut stream);
+        self.ensemble.learn(place, reward, &self.history, &mut stream);
         self.freeze_if_agreed(action);
         Ok(())
     }

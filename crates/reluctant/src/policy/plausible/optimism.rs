@@ -1,0 +1,140 @@
+//! From the plausible networks to the scores of arms.
+//!
+//! In most rounds the width of an arm is c standard deviations over the networks: nearly greedy, for the arms of a round explore by
+//! themselves. What is wrong with it shows in one trial of twenty: it settles on an arm that is good but not the best, while the networks
+//! that know of a better one are few, and no spread with a small c reaches up to what they say. So some rounds are *checks*, in which an
+//! arm is worth what the most hopeful of the networks, a sixteenth of them, expect of it. If they are right a better arm is found; if not,
+//! the observation refutes them, and the next check looks elsewhere. Checks come at a rate of 1/n, so their cost grows like log T.
+
+use pulp::{Arch, NullaryFnOnce};
+
+use super::Plausible;
+use crate::arms::{Rows, Score};
+use crate::kernels::{Blocks, LANES, Lane, block_value};
+use crate::policy::Scratch;
+use crate::relu::ReluNet;
+
+/// Checks while the number of observations grows e-fold. From as many observations on: before, every round would be one.
+const CHECKS: f64 = 20.0;
+/// The share of the networks, by weight, that are the most hopeful.
+const HOPEFUL: f64 = 1.0 / 16.0;
+
+/// Whether the round after `seen` observations is a check.
+fn is_check(seen: u64) -> bool {
+    let n = seen as f64;
+    n >= CHECKS && (CHECKS * libm::log(n + 1.0)).floor() > (CHECKS * libm::log(n)).floor()
+}
+
+impl Plausible {
+    /// Scores arms by the plausible networks.
+    pub(super) fn score_by_networks(&self, rows: Rows<'_>, scratch: &mut Scratch) {
+        let networks: Vec<(f64, &ReluNet)> = self.ensemble.plausible().collect();
+        let check = is_check(self.seen) && !self.config.sampling;
+        let width = if check { Width::Hope } else { Width::Spread(self.config.optimism) };
+        scratch.scores.clear();
+        let Scratch { scores, lanes, .. } = scratch;
+        Arch::new().dispatch(Kernel { networks: &networks, width, rows, values: lanes, scores });
+    }
+}
+
+/// What is added to the mean.
+#[derive(Clone, Copy)]
+enum Width {
+    /// So many standard deviations.
+    Spread(f64),
+    /// As much as the most hopeful networks expect.
+    Hope,
+}
+
+struct Kernel<'a> {
+    networks: &'a [(f64, &'a ReluNet)],
+    width: Width,
+    rows: Rows<'a>,
+    values: &'a mut Vec<Lane>,
+    scores: &'a mut Vec<Score>,
+}
+
+impl NullaryFnOnce for Kernel<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Kernel { networks, width, rows, values, scores } = self;
+        let mut sorted = Vec::new();
+        let mut blocks = Blocks::new(rows);
+        while let Some((count, block)) = blocks.next() {
+            let (mean, spread) = block_moments(networks, block, values);
+            scores.extend((0..count).map(|lane| {
+                let width = match width {
+                    Width::Spread(optimism) => optimism * spread[lane],
+                    Width::Hope => {
+                        sorted.clear();
+                        sorted.extend(networks.iter().zip(values.iter()).map(|((weight, _), v)| (v[lane], *weight)));
+                        (hope(&mut sorted) - mean[lane]).max(0.0)
+                    }
+                };
+                Score { mean: mean[lane], width }
+            }));
+        }
+    }
+}
+
+/// The mean of the plausible networks and their standard deviation at sixteen arms; their values are left in `values`.
+#[inline(always)]
+fn block_moments(networks: &[(f64, &ReluNet)], block: &[Lane], values: &mut Vec<Lane>) -> (Lane, Lane) {
+    values.clear();
+    let (mut mean, mut variance) = ([0.0; LANES], [0.0; LANES]);
+    for (weight, network) in networks {
+        let value = block_value(network, block);
+        for lane in 0..LANES {
+            mean[lane] += weight * value[lane];
+        }
+        values.push(value);
+    }
+    for ((weight, _), value) in networks.iter().zip(values.iter()) {
+        for lane in 0..LANES {
+            // Squares of what is farther apart would overflow.
+            let apart = (value[lane] - mean[lane]).clamp(-1e150, 1e150);
+            variance[lane] += weight * (apart * apart);
+        }
+    }
+    (mean, variance.map(f64::sqrt))
+}
+
+/// The mean of the greatest values that have [`HOPEFUL`] of the weight; of values with weights that sum to one.
+fn hope(values: &mut [(f64, f64)]) -> f64 {
+    values.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+    let (mut left, mut sum) = (HOPEFUL, 0.0);
+    for &(value, weight) in values.iter() {
+        let part = weight.min(left);
+        sum += part * value;
+        left -= part;
+    }
+    sum / (HOPEFUL - left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_become_rare_like_one_over_n() {
+        let checks = |from: u64, to: u64| (from..to).filter(|&n| is_check(n)).count() as f64;
+        assert_eq!(checks(0, 20), 0.0);
+        for n in [20, 100, 1_000, 100_000] {
+            let expected = CHECKS * 10f64.ln();
+            assert!((checks(n, 10 * n) - expected).abs() <= 1.5, "{n}: {}", checks(n, 10 * n));
+        }
+    }
+
+    #[test]
+    fn hope_is_the_mean_of_the_upper_tail() {
+        // Thirty-two equal weights: the two greatest.
+        let mut values: Vec<(f64, f64)> = (0..32).map(|i| (f64::from(i * 7 % 32), 1.0 / 32.0)).collect();
+        assert!((hope(&mut values) - 30.5).abs() < 1e-12);
+        // Part of a heavy one counts in part.
+        let mut values = vec![(1.0, 0.97), (5.0, 0.03)];
+        let expected = (0.03 * 5.0 + (HOPEFUL - 0.03) * 1.0) / HOPEFUL;
+        assert!((hope(&mut values) - expected).abs() < 1e-12);
+        assert_eq!(hope(&mut [(2.5, 1.0)]), 2.5);
+    }
+}
