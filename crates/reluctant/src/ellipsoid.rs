@@ -122,6 +122,11 @@ impl Ellipsoid {
         self.updates
     }
 
+    /// How many of them since A⁻¹ was last computed anew.
+    pub(crate) fn since_refresh(&self) -> u32 {
+        self.since_refresh
+    }
+
     /// ŵ, the ridge estimate.
     pub fn weights(&self) -> &[f64] {
         &self.weights

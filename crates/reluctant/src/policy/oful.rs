@@ -16,7 +16,7 @@ use crate::arms::{Arms, Choice, Rows, check_observation};
 use crate::ellipsoid::{Confidence, Ellipsoid};
 use crate::error::{Error, Result};
 use crate::geometry::linear_optimistic_action;
-use crate::kernels::linear_best;
+use crate::kernels::{linear_best, norm_bound};
 use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::Key;
 
@@ -57,6 +57,11 @@ pub(super) const ENTRY: Entry = Entry {
     restore: |state| Ok(Box::new(read_state(state, Oful::is_consistent)?)),
 };
 
+/// In fewer dimensions a quadratic form costs no more than a bound on it.
+const PRUNED_FROM: usize = 5;
+/// Updates between two bounds on ‖A⁻¹‖.
+const NORM_EVERY: u32 = 16;
+
 /// Optimism in the face of uncertainty for linear rewards.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Oful {
@@ -68,7 +73,10 @@ pub struct Oful {
     /// Added to the log-determinant in the radius: 0 unless `log_det = "twice"`.
     log_det_offset: f64,
     ellipsoid: Ellipsoid,
-    /// Memory for the features of an action.
+    /// At least ‖A⁻¹‖, which falls from update to update; 0 if not known.
+    #[serde(skip)]
+    norm: f64,
+    /// Memory for the features of an action, and for a bound.
     #[serde(skip)]
     phi: Vec<f64>,
 }
@@ -81,7 +89,7 @@ impl Oful {
         let ellipsoid = Ellipsoid::ridge(count, confidence.lambda);
         let log_det_offset = confidence::log_det_offset(params, false, count, confidence.lambda)?;
         let alpha = params.get("alpha").map(|_| params.real("alpha")).transpose()?;
-        Ok(Oful { dim, features, alpha, confidence, log_det_offset, ellipsoid, phi: Vec::new() })
+        Ok(Oful { dim, features, alpha, confidence, log_det_offset, ellipsoid, norm: 0.0, phi: Vec::new() })
     }
 
     fn is_consistent(&self) -> bool {
@@ -94,6 +102,11 @@ impl Oful {
             return alpha;
         }
         self.confidence.radius(self.ellipsoid.log_det_ratio() + self.log_det_offset)
+    }
+
+    /// Whether bounds on the scores of most arms are cheaper than their scores.
+    fn prunes(&self) -> bool {
+        !self.needs_finite_arms() && self.dim >= PRUNED_FROM
     }
 
     /// The regression behind the choices.
@@ -114,10 +127,12 @@ impl Policy for Oful {
     fn select<'a>(&self, arms: Arms<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         arms.expect_dim(self.dim)?;
         match arms {
-            Arms::Finite(rows) if self.needs_finite_arms() => select_optimistic(self, rows, scratch),
+            Arms::Finite(rows) if !self.prunes() => select_optimistic(self, rows, scratch),
             Arms::Finite(rows) => {
                 let (weights, covariance) = (self.ellipsoid.weights(), self.ellipsoid.covariance());
-                match linear_best(weights, covariance, self.radius(), rows) {
+                let work = &mut scratch.numbers;
+                let norm = if self.norm > 0.0 { self.norm } else { norm_bound(covariance, weights.len(), work) };
+                match linear_best(weights, covariance, self.radius(), norm, rows, work) {
                     Some((best, score)) => Ok(Choice::row(rows, best, score, 1.0)),
                     None => select_optimistic(self, rows, scratch),
                 }
@@ -133,6 +148,9 @@ impl Policy for Oful {
     fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
         check_observation(self.dim, action, reward)?;
         self.features.learn(&mut self.ellipsoid, action, reward, &mut self.phi);
+        if self.prunes() && self.ellipsoid.since_refresh().is_multiple_of(NORM_EVERY) {
+            self.norm = norm_bound(self.ellipsoid.covariance(), self.ellipsoid.dim(), &mut self.phi);
+        }
         Ok(())
     }
 
