@@ -20,7 +20,7 @@ const CHECKS: f64 = 20.0;
 const HOPEFUL: f64 = 1.0 / 16.0;
 
 /// Whether the round after `seen` observations is a check.
-fn is_check(seen: u64) -> bool {
+pub(super) fn is_check(seen: u64) -> bool {
     let n = seen as f64;
     n >= CHECKS && (CHECKS * libm::log(n + 1.0)).floor() > (CHECKS * libm::log(n)).floor()
 }
