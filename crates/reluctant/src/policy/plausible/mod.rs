@@ -59,8 +59,6 @@ const FROZEN_FROM: usize = 500;
 /// In the frozen stage squared residuals are averaged over this many rounds; above `SURPRISED` times the noise they say it is wrong.
 const WATCH: f64 = 100.0;
 const SURPRISED: f64 = 1.75;
-/// After a probe a single residual of so many standard deviations says so.
-const PROBE_SURPRISED: f64 = 2.5;
 /// Widths of the frozen stage, in standard deviations: docs/rivals.md derives that about one costs least. In a check it is what the most
 /// hopeful sixteenth of draws from a normal distribution reach on average.
 const FROZEN_WIDTH: f64 = 1.0;
@@ -357,9 +355,6 @@ impl Policy for Plausible {
     fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         arms.expect_dim(self.config.dim)?;
         match (&self.frozen, arms) {
-            (_, Arms::Finite(rows)) if optimism::is_probe(self.seen) && !self.linear_acts() => {
-                Ok(self.least_known_arm(rows, scratch))
-            }
             (Some(frozen), Arms::Finite(rows)) => {
                 Ok(super::select_frozen(&frozen.regime, rows, self.radius(frozen), 0.0, scratch))
             }
@@ -383,7 +378,7 @@ impl Policy for Plausible {
         self.history.push(number, action, reward);
         self.thin_out();
         if let Some(frozen) = &mut self.frozen {
-            if frozen.learn(action, reward, optimism::is_probe(number)) {
+            if frozen.learn(action, reward) {
                 return Ok(());
             }
             self.frozen = None;
@@ -424,12 +419,12 @@ impl Policy for Plausible {
 }
 
 impl Frozen {
-    /// Learns (x, y); false if the residuals are too large for a frozen network that is right. After a probe one is enough.
-    fn learn(&mut self, x: &[f64], y: f64, probe: bool) -> bool {
+    /// Learns (x, y); false if the residuals are too large for a frozen network that is right.
+    fn learn(&mut self, x: &[f64], y: f64) -> bool {
         let miss = (y - self.regime.mean(x)) / self.sigma;
         // A single outlier is no reason to doubt the network.
         self.surprise += ((miss * miss).min(WATCH / 4.0) - self.surprise) / WATCH;
         self.regime.update(x, y);
-        self.surprise < SURPRISED && !(probe && miss.abs() > PROBE_SURPRISED)
+        self.surprise < SURPRISED
     }
 }

@@ -5,22 +5,17 @@
 //! that know of a better one are few, and no spread with a small c reaches up to what they say. So some rounds are *checks*, in which an
 //! arm is worth what the most hopeful of the networks, a sixteenth of them, expect of it. If they are right a better arm is found; if not,
 //! the observation refutes them, and the next check looks elsewhere. Checks come at a rate of 1/n, so their cost grows like log T.
-//!
-//! One mistake survives that: an early observation that noise has put far off, in a region that nobody enters again, makes all networks
-//! sure of the wrong thing. So once in a long while comes a *probe*, of the arm on which the networks differ most, however poor it looks.
 
 use pulp::{Arch, NullaryFnOnce};
 
 use super::Plausible;
-use crate::arms::{Choice, Rows, Score, argmax};
+use crate::arms::{Rows, Score};
 use crate::kernels::{Blocks, LANES, Lane, block_value};
 use crate::policy::Scratch;
 use crate::relu::ReluNet;
 
 /// Checks while the number of observations grows e-fold. From as many observations on: before, every round would be one.
 const CHECKS: f64 = 20.0;
-/// The first probe comes after so many observations, the next ones after sixteen times as many each.
-const PROBED_FROM: u64 = 1024;
 /// The share of the networks, by weight, that are the most hopeful.
 const HOPEFUL: f64 = 1.0 / 16.0;
 
@@ -30,22 +25,7 @@ pub(super) fn is_check(seen: u64) -> bool {
     n >= CHECKS && (CHECKS * libm::log(n + 1.0)).floor() > (CHECKS * libm::log(n)).floor()
 }
 
-/// Whether the round after `seen` observations is a probe.
-pub(super) fn is_probe(seen: u64) -> bool {
-    seen >= PROBED_FROM && seen.is_power_of_two() && (seen / PROBED_FROM).trailing_zeros().is_multiple_of(4)
-}
-
 impl Plausible {
-    /// The arm on which the plausible networks differ most.
-    pub(super) fn least_known_arm<'a>(&self, rows: Rows<'a>, scratch: &mut Scratch) -> Choice<'a> {
-        let networks: Vec<(f64, &ReluNet)> = self.ensemble.plausible().collect();
-        let Scratch { scores, lanes, .. } = scratch;
-        scores.clear();
-        Arch::new().dispatch(Kernel { networks: &networks, width: Width::Spread(1.0), rows, values: lanes, scores });
-        let widest = argmax(scores.iter().map(|score| score.width)).unwrap_or(0);
-        Choice::row(rows, widest, scores[widest], 1.0)
-    }
-
     /// Scores arms by the plausible networks.
     pub(super) fn score_by_networks(&self, rows: Rows<'_>, scratch: &mut Scratch) {
         let networks: Vec<(f64, &ReluNet)> = self.ensemble.plausible().collect();
@@ -144,12 +124,6 @@ mod tests {
             let expected = CHECKS * 10f64.ln();
             assert!((checks(n, 10 * n) - expected).abs() <= 1.5, "{n}: {}", checks(n, 10 * n));
         }
-    }
-
-    #[test]
-    fn probes_are_sixteen_times_as_far_apart_each_time() {
-        let probes: Vec<u64> = (0..300_000).filter(|&n| is_probe(n)).collect();
-        assert_eq!(probes, [1024, 16_384, 262_144]);
     }
 
     #[test]
