@@ -6,6 +6,8 @@
 //! arm is worth what the most hopeful of the networks, a sixteenth of them, expect of it. If they are right a better arm is found; if not,
 //! the observation refutes them, and the next check looks elsewhere. Checks come at a rate of 1/n, so their cost grows like log T.
 
+use std::cmp::Ordering;
+
 use pulp::{Arch, NullaryFnOnce};
 
 use super::Plausible;
@@ -102,7 +104,17 @@ fn block_moments(networks: &[(f64, &ReluNet)], block: &[Lane], values: &mut Vec<
 
 /// The mean of the greatest values that have [`HOPEFUL`] of the weight; of values with weights that sum to one.
 fn hope(values: &mut [(f64, f64)]) -> f64 {
-    values.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+    let downwards = |a: &(f64, f64), b: &(f64, f64)| b.0.total_cmp(&a.0);
+    // Weights hardly differ, so that twice the share is enough, and only as much must be sorted.
+    let few = (2.0 * HOPEFUL * values.len() as f64) as usize;
+    if few > 0 && values[..].select_nth_unstable_by(few, downwards).0.iter().map(|v| v.1).sum::<f64>() > HOPEFUL {
+        return upper_mean(&mut values[..few], downwards);
+    }
+    upper_mean(values, downwards)
+}
+
+fn upper_mean(values: &mut [(f64, f64)], downwards: impl Fn(&(f64, f64), &(f64, f64)) -> Ordering) -> f64 {
+    values.sort_unstable_by(downwards);
     let (mut left, mut sum) = (HOPEFUL, 0.0);
     for &(value, weight) in values.iter() {
         let part = weight.min(left);
