@@ -104,16 +104,18 @@ fn block_moments(networks: &[(f64, &ReluNet)], block: &[Lane], values: &mut Vec<
 
 /// The mean of the greatest values that have [`HOPEFUL`] of the weight; of values with weights that sum to one.
 fn hope(values: &mut [(f64, f64)]) -> f64 {
-    let downwards = |a: &(f64, f64), b: &(f64, f64)| b.0.total_cmp(&a.0);
     // Weights hardly differ, so that twice the share is enough, and only as much must be sorted.
     let few = (2.0 * HOPEFUL * values.len() as f64) as usize;
-    if few > 0 && values[..].select_nth_unstable_by(few, downwards).0.iter().map(|v| v.1).sum::<f64>() > HOPEFUL {
-        return upper_mean(&mut values[..few], downwards);
+    if few > 0 {
+        let (greatest, ..) = values.select_nth_unstable_by(few, downwards);
+        if greatest.iter().map(|(_, weight)| weight).sum::<f64>() > HOPEFUL {
+            return upper_mean(greatest);
+        }
     }
-    upper_mean(values, downwards)
+    upper_mean(values)
 }
 
-fn upper_mean(values: &mut [(f64, f64)], downwards: impl Fn(&(f64, f64), &(f64, f64)) -> Ordering) -> f64 {
+fn upper_mean(values: &mut [(f64, f64)]) -> f64 {
     values.sort_unstable_by(downwards);
     let (mut left, mut sum) = (HOPEFUL, 0.0);
     for &(value, weight) in values.iter() {
@@ -122,6 +124,10 @@ fn upper_mean(values: &mut [(f64, f64)], downwards: impl Fn(&(f64, f64), &(f64, 
         left -= part;
     }
     sum / (HOPEFUL - left)
+}
+
+fn downwards(a: &(f64, f64), b: &(f64, f64)) -> Ordering {
+    b.0.total_cmp(&a.0)
 }
 
 #[cfg(test)]
