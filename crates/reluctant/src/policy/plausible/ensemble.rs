@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::history::History;
-use super::refit::{Effort, Member, Shape, Work, refit};
+use super::refit::{Effort, Member, Shape, Work, losses, refit};
 use crate::linalg::{axpy, dot, normalise, with_zeros};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Stream, index, normal, uniform};
@@ -139,38 +139,41 @@ impl Ensemble {
         }
     }
 
-    /// Adds the observation at `place` to the losses of all members or, with `times` −1, takes it away: between their refits they
-    /// stay comparable.
-    fn account(&mut self, place: usize, times: f64, history: &History) {
+    /// Adds the observation at `place` to the losses of all members: between their refits they stay comparable.
+    fn account(&mut self, place: usize, history: &History) {
         with_zeros(history.dim(), |x| {
             let y = history.get(place, x);
             for (m, member) in self.members.iter_mut().enumerate() {
                 let miss = member.network.value(x) - y;
                 let perturbed = miss - self.sigma * history.jitter(place, m);
-                member.loss = (member.loss + times * (miss * miss)).max(0.0);
-                member.perturbed = (member.perturbed + times * (perturbed * perturbed)).max(0.0);
+                member.loss += miss * miss;
+                member.perturbed += perturbed * perturbed;
             }
         });
     }
 
-    /// Forgets the observation at `place`, which is about to make room for another.
-    pub(super) fn forget(&mut self, place: usize, history: &History) {
-        self.account(place, -1.0, history);
+    /// Takes the losses of all members anew, after the history has changed.
+    pub(super) fn reassess(&mut self, history: &History) {
+        for (m, member) in self.members.iter_mut().enumerate() {
+            let network = &member.network;
+            (member.loss, member.perturbed) = losses(network.theta(), network.signs(), m, history, self.sigma);
+        }
     }
 
     /// Learns the newest observation of the history, at `place`.
     pub(super) fn learn(&mut self, place: usize, y: f64, history: &History, stream: &mut Stream) {
         let n = history.len() as f64;
         self.scale = (self.scale * self.scale + (y * y - self.scale * self.scale) / n).max(0.0).sqrt();
-        self.account(place, 1.0, history);
+        self.account(place, history);
+        let seen = history.seen() as f64;
         let missing = self.weights.iter().filter(|weight| **weight == 0.0).count() as f64;
-        let share = self.members.len() as f64 * (EVERY_ROUND / n).min(1.0);
+        let share = self.members.len() as f64 * (EVERY_ROUND / seen).min(1.0);
         self.due += share.max((SHORT * missing).min(1.0));
         while self.due >= 1.0 {
             self.due -= 1.0;
             self.refit_next(history, stream);
         }
-        if uniform(stream) < RENEW / n {
+        if uniform(stream) < RENEW / seen {
             self.renew(history, stream);
         }
         self.estimate_noise(n);
@@ -354,7 +357,8 @@ impl Ensemble {
     }
 
     /// Takes up refitting after a pause: everything is due.
-    pub(super) fn thaw(&mut self) {
+    pub(super) fn thaw(&mut self, history: &History) {
+        self.reassess(history);
         self.due = self.members.len() as f64;
     }
 
@@ -394,7 +398,6 @@ impl Ensemble {
 
 #[cfg(test)]
 mod tests {
-    use super::super::refit::losses;
     use super::*;
     use crate::rng::{Key, unit_vector};
 
@@ -424,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_stay_those_of_the_history_when_observations_make_room() {
+    fn losses_stay_those_of_the_history() {
         let (networks, sigma) = (4, 0.1);
         let mut stream = Key::new(1).stream();
         let form = Form { dim: 3, neurons: 2, shape: Shape::Unit };
@@ -433,12 +436,12 @@ mod tests {
         let mut x = [0.0; 3];
         for number in 0..150 {
             unit_vector(&mut stream, &mut x);
-            let place = history.place(number);
-            if place < history.len() {
-                ensemble.forget(place, &history);
+            if history.is_full() {
+                history.condense();
+                ensemble.reassess(&history);
             }
-            history.push(number, &x, normal(&mut stream));
-            ensemble.account(place, 1.0, &history);
+            let place = history.push(number, &x, normal(&mut stream));
+            ensemble.account(place, &history);
         }
         for (m, member) in ensemble.members.iter().enumerate() {
             let network = &member.network;

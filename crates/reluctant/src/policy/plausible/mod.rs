@@ -99,9 +99,9 @@ pub(super) const ENTRY: Entry = Entry {
         Param::new("optimism", Initial::Real(0.7), Kind::NOT_NEGATIVE, "c: standard deviations added to the mean"),
         Param::new(
             "budget",
-            Initial::Count(4000),
+            Initial::Count(2000),
             Kind::Count { min: *BUDGETS.start() as u64, max: *BUDGETS.end() as u64 },
-            "observations kept for refits",
+            "observations kept for refits; of more, those of nearly the same action become one",
         ),
         Param::new(
             "lambda",
@@ -276,8 +276,11 @@ impl Plausible {
 
     /// Freezes the best network if the plausible ones have agreed for long enough.
     fn freeze_if_agreed(&mut self, action: &[f64]) {
-        self.agreed =
-            if !self.linear_acts() && self.ensemble.agree_at(action) { self.agreed.saturating_add(1) } else { 0 };
+        // A check is played where networks disagree, and says nothing about the actions of other rounds.
+        if !optimism::is_check(self.seen - 1) {
+            let agree = !self.linear_acts() && self.ensemble.agree_at(action);
+            self.agreed = if agree { self.agreed.saturating_add(1) } else { 0 };
+        }
         let unknowns = self.ensemble.unknowns() as usize;
         let enough = FROZEN_FROM.max(FROZEN_PER_UNKNOWN * unknowns).min(self.history.budget() / 2) as u64;
         if self.seen < enough || (self.agreed as f64) < AGREED_SHARE * self.seen as f64 {
@@ -371,11 +374,11 @@ impl Policy for Plausible {
         check_observation(self.config.dim, action, reward)?;
         let number = self.seen;
         self.seen = self.seen.saturating_add(1);
-        let place = self.history.place(number);
-        if self.frozen.is_none() && place < self.history.len() {
-            self.ensemble.forget(place, &self.history);
+        if self.history.is_full() {
+            self.history.condense();
+            self.ensemble.reassess(&self.history);
         }
-        self.history.push(number, action, reward);
+        let place = self.history.push(number, action, reward);
         self.thin_out();
         if let Some(frozen) = &mut self.frozen {
             if frozen.learn(action, reward) {
@@ -384,7 +387,7 @@ impl Policy for Plausible {
             self.frozen = None;
             self.thawed = self.thawed.saturating_add(1);
             self.agreed = 0;
-            self.ensemble.thaw();
+            self.ensemble.thaw(&self.history);
         }
         let predicted = self.ensemble.mean(action);
         self.fallback.learn(action, reward, predicted);
