@@ -169,7 +169,7 @@ class Plausible(Policy):
         networks: int | None = 32,
         mode: Literal["optimism", "sampling"] | None = "optimism",
         optimism: float | None = 0.7,
-        budget: int | None = 4000,
+        budget: int | None = 2000,
         lambda_: float | None = 1.0,
         radius: Literal["measured", "theorem"] | None = "measured",
         delta: float | None = 0.01,

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::history::History;
 use super::refit::{Effort, Member, Shape, Work, losses, refit};
-use crate::linalg::{axpy, dot, normalise, with_zeros};
+use crate::linalg::{axpy, dot, norm, normalise, with_zeros};
 use crate::relu::{MAX_NEURONS, ReluNet};
-use crate::rng::{Stream, index, normal, uniform};
+use crate::rng::{Stream, index, normal, uniform, unit_vector};
 
 /// Steps of a refit from where the last one ended, and of one from a new start.
 const WARM_STEPS: usize = 4;
@@ -19,8 +19,14 @@ const CROWDED: u64 = 32;
 const EVERY_ROUND: f64 = 30.0;
 /// But while some have fallen out, at least this many a round for each of them, up to one in all.
 const SHORT: f64 = 0.25;
-/// New starts a round: one until this many observations, then fewer.
+/// Proposals a round: `EARLY` until `EARLY_UNTIL` observations, when fits are cheap and it is decided which optimum is believed in. Then
+/// fewer, by the square of the observations, but at least `RENEW` by their number, which is at most one.
+const EARLY: f64 = 10.0;
+const EARLY_UNTIL: f64 = 100.0;
 const RENEW: f64 = 200.0;
+/// The share of proposals that are a plausible network with one or two neurons drawn anew; the others are new starts. With ten neurons
+/// and little noise half of the first kind fit, and one in a hundred of the second.
+const VARIED: f64 = 0.9;
 /// How often a member that has fallen out is started anew before it waits for its next turn.
 const RETRIES: usize = 2;
 /// The share of starts whose neurons come in nearly opposite pairs. Independent neurons alone would make it look impossible that a
@@ -95,6 +101,21 @@ impl Form {
             network = drawn;
         }
         network
+    }
+
+    /// The network with one or two of its neurons drawn anew, of the same length.
+    fn vary(&self, network: &ReluNet, stream: &mut Stream) -> ReluNet {
+        let mut theta = network.theta().to_vec();
+        for _ in 0..1 + index(stream, 2) {
+            let place = index(stream, network.neurons()) * self.dim;
+            let neuron = &mut theta[place..place + self.dim];
+            let length = norm(neuron);
+            unit_vector(stream, neuron);
+            neuron.iter_mut().for_each(|x| *x *= length);
+        }
+        let mut varied = network.clone();
+        varied.replace(&theta);
+        varied
     }
 }
 
@@ -173,7 +194,9 @@ impl Ensemble {
             self.due -= 1.0;
             self.refit_next(history, stream);
         }
-        if uniform(stream) < RENEW / seen {
+        let mut proposals = self.proposals(seen);
+        while uniform(stream) < proposals {
+            proposals -= 1.0;
             self.renew(history, stream);
         }
         self.estimate_noise(n);
@@ -196,7 +219,8 @@ impl Ensemble {
             if self.weights[m] > 0.0 {
                 return;
             }
-            let old = self.start(m, history, stream);
+            let network = self.new_start(stream);
+            let old = self.replace(m, network, history);
             if self.cost(&old) < self.cost(&self.members[m]) {
                 self.members[m] = old;
             }
@@ -211,10 +235,28 @@ impl Ensemble {
         }
     }
 
-    /// A new start for member `m`, fitted; the member as it was.
-    fn start(&mut self, m: usize, history: &History, stream: &mut Stream) -> Member {
-        let neurons = self.another_size(stream);
-        let network = self.form.draw(neurons, self.scale, stream);
+    /// How many proposals are made after `seen` observations.
+    fn proposals(&self, seen: f64) -> f64 {
+        let few = (RENEW / seen).min(1.0);
+        if !self.is_determined(seen) {
+            return few;
+        }
+        let ratio = (EARLY_UNTIL / seen).min(1.0);
+        (EARLY * ratio * ratio).max(few)
+    }
+
+    /// Whether there are as many observations as unknowns. Before, every start can be made to fit.
+    fn is_determined(&self, seen: f64) -> bool {
+        seen >= self.unknowns()
+    }
+
+    /// A network as one imagines it before any data.
+    fn new_start(&self, stream: &mut Stream) -> ReluNet {
+        self.form.draw(self.another_size(stream), self.scale, stream)
+    }
+
+    /// Gives member `m` another network, and fits it; the member as it was.
+    fn replace(&mut self, m: usize, network: ReluNet, history: &History) -> Member {
         let old = std::mem::replace(&mut self.members[m], Member::new(network));
         self.refit(m, history, COLD_STEPS);
         old
@@ -232,10 +274,17 @@ impl Ensemble {
         (size.max(2) - 1).clamp(least, most)
     }
 
-    /// Tries another start for a member, and keeps it as often as its evidence against the old one says.
+    /// Proposes another network for a member, and keeps it as often as its evidence against the old one says.
     fn renew(&mut self, history: &History, stream: &mut Stream) {
         let m = 1 + index(stream, self.members.len() - 1);
-        let old = self.start(m, history, stream);
+        let vary = self.is_determined(history.seen() as f64) && uniform(stream) < VARIED;
+        let network = if vary {
+            let source = self.sample(stream);
+            self.form.vary(&self.members[source].network, stream)
+        } else {
+            self.new_start(stream)
+        };
+        let old = self.replace(m, network, history);
         // A fit to perturbed rewards has twice the noise.
         let excess = |member: &Member| member.perturbed / (2.0 * self.variance()) + self.price(member);
         let worse = excess(&self.members[m]) - excess(&old);
@@ -399,7 +448,7 @@ impl Ensemble {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::{Key, unit_vector};
+    use crate::rng::Key;
 
     #[test]
     fn a_crowd_thins_out_and_keeps_its_best() {

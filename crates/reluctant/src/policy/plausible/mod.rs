@@ -7,14 +7,15 @@
 //! > mean + c·s,
 //!
 //! where mean and spread s are taken over the plausible networks. That is nearly greedy, and alone it would sometimes stay with an arm
-//! that is good but not the best. So in a few rounds, ever fewer, it plays what the most hopeful networks hope most of ([`optimism`]).
+//! that is good but not the best. So in a few rounds, ever fewer, it plays what the most hopeful networks hope most of, and in very few
+//! what they know least about ([`optimism`]).
 //!
 //! Three models, from small to large, and the rule that chooses among them:
 //!
 //! 1. **A linear function with a constant** ([`fallback`]), which acts whenever it has lately predicted better than the networks have:
 //!    rewards that no network of the range explains end here, with a warning in the explanation.
 //! 2. **The plausible networks** ([`ensemble`]): refitted by a few Levenberg–Marquardt steps, weighed by likelihood, started anew when
-//!    they fall out, challenged by new starts. Members may differ in their number of neurons, near the one given or, if none is given,
+//!    they fall out, challenged by new ones. Members may differ in their number of neurons, near the one given or, if none is given,
 //!    from 1 to 16, and are weighed by their evidence, in which an unknown costs what the data says about it. σ is a first guess,
 //!    corrected by the residuals.
 //! 3. **The frozen network**: once the networks have agreed on the linear piece of every recent action, the best of them is frozen and the
@@ -22,7 +23,7 @@
 //!    large for the noise send the policy back to 2.
 //!
 //! **Proven** is only what the paper proves of the third: if the frozen activations are right and the noise is not above the level in use,
-//! `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything else, the default `radius = "measured"` (one standard deviation) included: see
+//! `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything else, the default `radius = "measured"` (1.5 standard deviations) included: see
 //! README.md.
 
 mod ensemble;
@@ -51,17 +52,21 @@ use fallback::Fallback;
 use history::{BUDGETS, History};
 use refit::Shape;
 
-/// The activations are frozen when the networks have agreed on the actions of this share of all rounds, without a break.
+/// The activations are frozen when the networks have agreed on the actions of this share of all rounds without a break, or of
+/// `AGREED_ROUNDS`.
 const AGREED_SHARE: f64 = 0.25;
+const AGREED_ROUNDS: f64 = 500.0;
 /// But not before this many observations for each unknown, nor before `FROZEN_FROM` in all.
 const FROZEN_PER_UNKNOWN: usize = 20;
 const FROZEN_FROM: usize = 500;
 /// In the frozen stage squared residuals are averaged over this many rounds; above `SURPRISED` times the noise they say it is wrong.
 const WATCH: f64 = 100.0;
 const SURPRISED: f64 = 1.75;
-/// Widths of the frozen stage, in standard deviations: docs/rivals.md derives that about one costs least. In a check it is what the most
-/// hopeful sixteenth of draws from a normal distribution reach on average.
-const FROZEN_WIDTH: f64 = 1.0;
+/// In a probe a single residual of so many standard deviations says so.
+const PROBE_SURPRISED: f64 = 2.5;
+/// Widths of the frozen stage, in standard deviations: docs/rivals.md derives that one costs least on average, hardly less than 1.5, which
+/// is wrong for long more rarely. In a check it is what the most hopeful sixteenth of draws from a normal distribution reach on average.
+const FROZEN_WIDTH: f64 = 1.5;
 const FROZEN_HOPE: f64 = 2.0;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -113,7 +118,7 @@ pub(super) const ENTRY: Entry = Entry {
             "radius",
             Initial::Word("measured"),
             Kind::Word(&["measured", "theorem"]),
-            "widths of the frozen stage: one standard deviation, or the confidence radius of the theorem",
+            "widths of the frozen stage: 1.5 standard deviations, or the confidence radius of the theorem",
         ),
         confidence::DELTA,
     ],
@@ -283,7 +288,7 @@ impl Plausible {
         }
         let unknowns = self.ensemble.unknowns() as usize;
         let enough = FROZEN_FROM.max(FROZEN_PER_UNKNOWN * unknowns).min(self.history.budget() / 2) as u64;
-        if self.seen < enough || (self.agreed as f64) < AGREED_SHARE * self.seen as f64 {
+        if self.seen < enough || (self.agreed as f64) < (AGREED_SHARE * self.seen as f64).min(AGREED_ROUNDS) {
             return;
         }
         let network = self.ensemble.polish(&self.history);
@@ -358,6 +363,7 @@ impl Policy for Plausible {
     fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         arms.expect_dim(self.config.dim)?;
         match (&self.frozen, arms) {
+            (Some(_), Arms::Finite(rows)) if self.probes() => super::select_optimistic(self, rows, scratch),
             (Some(frozen), Arms::Finite(rows)) => {
                 Ok(super::select_frozen(&frozen.regime, rows, self.radius(frozen), 0.0, scratch))
             }
@@ -372,7 +378,7 @@ impl Policy for Plausible {
 
     fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
         check_observation(self.config.dim, action, reward)?;
-        let number = self.seen;
+        let (number, probe) = (self.seen, self.probes());
         self.seen = self.seen.saturating_add(1);
         if self.history.is_full() {
             self.history.condense();
@@ -381,7 +387,7 @@ impl Policy for Plausible {
         let place = self.history.push(number, action, reward);
         self.thin_out();
         if let Some(frozen) = &mut self.frozen {
-            if frozen.learn(action, reward) {
+            if frozen.learn(action, reward, probe) {
                 return Ok(());
             }
             self.frozen = None;
@@ -400,6 +406,7 @@ impl Policy for Plausible {
     fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
         Arms::Finite(rows).expect_dim(self.config.dim)?;
         match &self.frozen {
+            Some(_) if self.probes() => self.score_by_networks(rows, scratch),
             Some(frozen) => frozen.regime.score(rows, self.radius(frozen), scratch),
             None if self.linear_acts() => self.fallback.score(rows, &mut scratch.scores),
             None => self.score_by_networks(rows, scratch),
@@ -422,9 +429,13 @@ impl Policy for Plausible {
 }
 
 impl Frozen {
-    /// Learns (x, y); false if the residuals are too large for a frozen network that is right.
-    fn learn(&mut self, x: &[f64], y: f64) -> bool {
+    /// Learns (x, y); false if the residuals are too large for a frozen network that is right. In a probe one is enough.
+    fn learn(&mut self, x: &[f64], y: f64, probe: bool) -> bool {
         let miss = (y - self.regime.mean(x)) / self.sigma;
+        if probe {
+            // Where activations may be wrong, an observation would spoil what is known of elsewhere.
+            return miss.abs() < PROBE_SURPRISED;
+        }
         // A single outlier is no reason to doubt the network.
         self.surprise += ((miss * miss).min(WATCH / 4.0) - self.surprise) / WATCH;
         self.regime.update(x, y);

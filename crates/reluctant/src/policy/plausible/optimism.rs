@@ -5,6 +5,10 @@
 //! that know of a better one are few, and no spread with a small c reaches up to what they say. So some rounds are *checks*, in which an
 //! arm is worth what the most hopeful of the networks, a sixteenth of them, expect of it. If they are right a better arm is found; if not,
 //! the observation refutes them, and the next check looks elsewhere. Checks come at a rate of 1/n, so their cost grows like log T.
+//!
+//! One mistake survives that: an early observation that noise has put far off, in a region that nobody enters again, makes all networks
+//! sure of the wrong thing, and then one of them is frozen. So in the frozen stage there are *probes*, of an arm for which there is any
+//! doubt left, at 4,096 observations and whenever there are four times as many. One that fails melts the frozen network.
 
 use std::cmp::Ordering;
 
@@ -18,6 +22,9 @@ use crate::relu::ReluNet;
 
 /// Checks while the number of observations grows e-fold. From as many observations on: before, every round would be one.
 const CHECKS: f64 = 20.0;
+/// The first probe comes after so many observations, the next ones after four times as many each; its width in standard deviations.
+const PROBED_FROM: u64 = 4096;
+const PROBE_WIDTH: f64 = 10.0;
 /// The share of the networks, by weight, that are the most hopeful.
 const HOPEFUL: f64 = 1.0 / 16.0;
 
@@ -27,12 +34,27 @@ pub(super) fn is_check(seen: u64) -> bool {
     n >= CHECKS && (CHECKS * libm::log(n + 1.0)).floor() > (CHECKS * libm::log(n)).floor()
 }
 
+/// Whether the round after `seen` observations may be a probe.
+fn is_probe(seen: u64) -> bool {
+    seen >= PROBED_FROM && seen.is_power_of_two() && seen.trailing_zeros().is_multiple_of(2)
+}
+
 impl Plausible {
+    /// Whether this round is a probe. The stage for which the theorem holds has none.
+    pub(super) fn probes(&self) -> bool {
+        self.frozen.is_some() && !self.config.theorem && is_probe(self.seen)
+    }
+
     /// Scores arms by the plausible networks.
     pub(super) fn score_by_networks(&self, rows: Rows<'_>, scratch: &mut Scratch) {
         let networks: Vec<(f64, &ReluNet)> = self.ensemble.plausible().collect();
-        let check = is_check(self.seen) && !self.config.sampling;
-        let width = if check { Width::Hope } else { Width::Spread(self.config.optimism) };
+        let width = if self.probes() {
+            Width::Spread(PROBE_WIDTH)
+        } else if is_check(self.seen) && !self.config.sampling {
+            Width::Hope
+        } else {
+            Width::Spread(self.config.optimism)
+        };
         scratch.scores.clear();
         let Scratch { scores, lanes, .. } = scratch;
         Arch::new().dispatch(Kernel { networks: &networks, width, rows, values: lanes, scores });
@@ -142,6 +164,12 @@ mod tests {
             let expected = CHECKS * 10f64.ln();
             assert!((checks(n, 10 * n) - expected).abs() <= 1.5, "{n}: {}", checks(n, 10 * n));
         }
+    }
+
+    #[test]
+    fn probes_are_four_times_as_far_apart_each_time() {
+        let probes: Vec<u64> = (0..300_000).filter(|&n| is_probe(n)).collect();
+        assert_eq!(probes, [4_096, 16_384, 65_536, 262_144]);
     }
 
     #[test]
