@@ -280,9 +280,9 @@ impl Plausible {
     }
 
     /// Freezes the best network if the plausible ones have agreed for long enough.
-    fn freeze_if_agreed(&mut self, action: &[f64], probe: bool) {
-        // A check or a probe is played where networks disagree, and says nothing about the actions of other rounds.
-        if !probe && !optimism::is_check(self.seen - 1) {
+    fn freeze_if_agreed(&mut self, action: &[f64]) {
+        // A check is played where networks disagree, and says nothing about the actions of other rounds.
+        if !optimism::is_check(self.seen - 1) {
             let agree = !self.linear_acts() && self.ensemble.agree_at(action);
             self.agreed = if agree { self.agreed.saturating_add(1) } else { 0 };
         }
@@ -399,7 +399,7 @@ impl Policy for Plausible {
         self.fallback.learn(action, reward, predicted);
         let mut stream = self.key.round(number).purpose(Purpose::Fit).stream();
         self.ensemble.learn(place, reward, &self.history, &mut stream);
-        self.freeze_if_agreed(action, probe);
+        self.freeze_if_agreed(action);
         Ok(())
     }
 

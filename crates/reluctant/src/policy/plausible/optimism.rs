@@ -6,9 +6,9 @@
 //! arm is worth what the most hopeful of the networks, a sixteenth of them, expect of it. If they are right a better arm is found; if not,
 //! the observation refutes them, and the next check looks elsewhere. Checks come at a rate of 1/n, so their cost grows like log T.
 //!
-//! A sixteenth of the networks says nothing about what has a chance of one in a hundred: a better region that an observation put far off
-//! by noise made look poor, and that nobody has entered since. Hence *probes*, at 256 observations and whenever there are four times as
-//! many, of an arm that is worth its mean and many standard deviations. A frozen network is probed too, but later; if it fails it melts.
+//! One mistake survives that: an early observation that noise has put far off, in a region that nobody enters again, makes all networks
+//! sure of the wrong thing, and then one of them is frozen. So in the frozen stage there are *probes*, of an arm for which there is any
+//! doubt left, at 4,096 observations and whenever there are four times as many. One that fails melts the frozen network.
 
 use std::cmp::Ordering;
 
@@ -23,11 +23,8 @@ use crate::relu::ReluNet;
 /// Checks while the number of observations grows e-fold. From as many observations on: before, every round would be one.
 const CHECKS: f64 = 20.0;
 /// The first probe comes after so many observations, the next ones after four times as many each; its width in standard deviations.
-const PROBED_FROM: u64 = 256;
-const PROBE_WIDTH: f64 = 3.0;
-/// The same for a frozen network; the networks of the day on which it froze are sure of themselves.
-const FROZEN_PROBED_FROM: u64 = 4096;
-const FROZEN_PROBE_WIDTH: f64 = 10.0;
+const PROBED_FROM: u64 = 4096;
+const PROBE_WIDTH: f64 = 10.0;
 /// The share of the networks, by weight, that are the most hopeful.
 const HOPEFUL: f64 = 1.0 / 16.0;
 
@@ -37,25 +34,22 @@ pub(super) fn is_check(seen: u64) -> bool {
     n >= CHECKS && (CHECKS * libm::log(n + 1.0)).floor() > (CHECKS * libm::log(n)).floor()
 }
 
-/// Whether the round after `seen` observations is a probe, if the first comes after `from`, a power of four.
-fn is_probe(seen: u64, from: u64) -> bool {
-    seen >= from && seen.is_power_of_two() && seen.trailing_zeros().is_multiple_of(2)
+/// Whether the round after `seen` observations may be a probe.
+fn is_probe(seen: u64) -> bool {
+    seen >= PROBED_FROM && seen.is_power_of_two() && seen.trailing_zeros().is_multiple_of(2)
 }
 
 impl Plausible {
-    /// Whether this round is a probe. The stage for which the theorem holds has none, nor has sampling.
+    /// Whether this round is a probe. The stage for which the theorem holds has none.
     pub(super) fn probes(&self) -> bool {
-        match self.frozen {
-            Some(_) => !self.config.theorem && is_probe(self.seen, FROZEN_PROBED_FROM),
-            None => !self.config.sampling && is_probe(self.seen, PROBED_FROM),
-        }
+        self.frozen.is_some() && !self.config.theorem && is_probe(self.seen)
     }
 
     /// Scores arms by the plausible networks.
     pub(super) fn score_by_networks(&self, rows: Rows<'_>, scratch: &mut Scratch) {
         let networks: Vec<(f64, &ReluNet)> = self.ensemble.plausible().collect();
         let width = if self.probes() {
-            Width::Spread(if self.frozen.is_some() { FROZEN_PROBE_WIDTH } else { PROBE_WIDTH })
+            Width::Spread(PROBE_WIDTH)
         } else if is_check(self.seen) && !self.config.sampling {
             Width::Hope
         } else {
@@ -174,9 +168,8 @@ mod tests {
 
     #[test]
     fn probes_are_four_times_as_far_apart_each_time() {
-        let probes = |from: u64| (0..70_000).filter(|&n| is_probe(n, from)).collect::<Vec<u64>>();
-        assert_eq!(probes(PROBED_FROM), [256, 1_024, 4_096, 16_384, 65_536]);
-        assert_eq!(probes(FROZEN_PROBED_FROM), [4_096, 16_384, 65_536]);
+        let probes: Vec<u64> = (0..300_000).filter(|&n| is_probe(n)).collect();
+        assert_eq!(probes, [4_096, 16_384, 65_536, 262_144]);
     }
 
     #[test]
