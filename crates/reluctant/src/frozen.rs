@@ -87,21 +87,25 @@ impl FrozenRelu {
     /// The arm of greatest mean plus `radius` times width among those in X(Θ̃, margin), or among all if none lies there; the first of
     /// ties.
     pub fn optimistic_arm(&self, rows: Rows<'_>, radius: f64, margin: f64, scratch: &mut Scratch) -> (usize, Score) {
-        let dim = rows.dim();
-        if !Optimist::covers(dim, self.network.neurons()) {
+        if !Optimist::covers(rows.dim(), self.network.neurons()) {
             return self.optimistic_arm_plain(rows, radius, margin, scratch);
         }
+        let best = |margin: f64, scratch: &mut Scratch| {
+            self.one_pass(radius, margin, rows.dim(), |optimist| optimist.best(rows, &mut scratch.models))
+        };
+        let found = best(margin, scratch).or_else(|| best(0.0, scratch));
+        found.unwrap_or_else(|| self.optimistic_arm_plain(rows, radius, margin, scratch))
+    }
+
+    /// Gives `run` what the fast pass in dimension `dim` needs.
+    fn one_pass<T>(&self, radius: f64, margin: f64, dim: usize, run: impl FnOnce(Optimist<'_>) -> T) -> T {
         let score = match dim {
             2 => fixed_score::<2>,
             3 => fixed_score::<3>,
             _ => fixed_score::<4>,
         };
         let local_model = &|pattern, out: &mut [f64]| self.local_model(pattern, out);
-        let best = |margin: f64, scratch: &mut Scratch| {
-            Optimist { network: &self.network, margin, radius, local_model, score }.best(rows, &mut scratch.models)
-        };
-        let found = best(margin, scratch).or_else(|| best(0.0, scratch));
-        found.unwrap_or_else(|| self.optimistic_arm_plain(rows, radius, margin, scratch))
+        run(Optimist { network: &self.network, margin, radius, local_model, score })
     }
 
     /// What [`FrozenRelu::optimistic_arm`] finds, by scoring every arm: for large networks, and the reference for small ones.
@@ -182,24 +186,27 @@ impl FrozenRelu {
         let (weights, _) = self.ellipsoid.weights().as_chunks::<D>();
         let (covariance, _) = self.ellipsoid.covariance().as_chunks::<D>();
         let blocks = weights.len();
-        let (mut theta, mut m) = ([0.0; D], [[0.0; D]; D]);
-        for &a in active {
-            for j in 0..D {
-                theta[j] += weights[a][j];
-            }
+        let (mut theta, mut twice, mut m) = ([0.0; D], [[0.0; D]; D], [[0.0; D]; D]);
+        for (at, &a) in active.iter().enumerate() {
             let rows = &covariance[a * D * blocks..][..D * blocks];
-            let mut sum = [[0.0; D]; D];
-            for &b in active {
+            for i in 0..D {
+                theta[i] += weights[a][i];
+                for j in 0..D {
+                    m[i][j] += rows[i * blocks + a][j];
+                }
+            }
+            // A⁻¹ is symmetric: block (b, a) is block (a, b) transposed.
+            for &b in &active[at + 1..] {
                 for i in 0..D {
                     for j in 0..D {
-                        sum[i][j] += rows[i * blocks + b][j];
+                        twice[i][j] += rows[i * blocks + b][j];
                     }
                 }
             }
-            for i in 0..D {
-                for j in 0..D {
-                    m[i][j] += sum[i][j];
-                }
+        }
+        for i in 0..D {
+            for j in 0..D {
+                m[i][j] += twice[i][j] + twice[j][i];
             }
         }
         out[..D].copy_from_slice(&theta);
@@ -281,8 +288,33 @@ mod tests {
                 let (arm, score) = regime.optimistic_arm(rows, radius, margin, &mut fast);
                 let expected = regime.optimistic_arm_plain(rows, radius, margin, &mut plain);
                 assert_eq!((arm, score), expected, "radius {radius}, margin {margin}");
+                if Optimist::covers(rows.dim(), regime.network.neurons()) && margin <= 0.4 {
+                    // What machines without wide registers do.
+                    let table = &mut fast.models;
+                    let found = regime.one_pass(radius, margin, rows.dim(), |pass| pass.best_by_table(rows, table));
+                    assert!(found.is_none_or(|found| found == expected), "by table: radius {radius}, margin {margin}");
+                }
             }
         });
+    }
+
+    #[test]
+    fn arms_on_the_lines_and_neurons_that_share_one_do_no_harm() {
+        let mut stream = Key::new(11).stream();
+        let (mut fast, mut plain) = (Scratch::default(), Scratch::default());
+        let theta = vec![1.0, 0.0, 1.0, 0.0, 0.0, 1.0, -1.0, 0.0, 0.6, 0.8, -0.6, -0.8];
+        for network in [ReluNet::new(2, theta[..6].to_vec()).unwrap(), ReluNet::new(2, theta).unwrap()] {
+            let mut regime = FrozenRelu::new(network, 0.01);
+            let on_lines = [1.0, 0.0, -1.0, -0.0, 0.0, 1.0, -0.0, -1.0, 0.8, -0.6, -0.8, 0.6, 0.0, 0.0, 0.6, 0.8];
+            for _ in 0..40 {
+                let mut data = on_lines.repeat(3);
+                data.iter_mut().skip(on_lines.len()).step_by(5).for_each(|x| *x += 1e-16 * normal(&mut stream));
+                let rows = Rows::new(2, &data).unwrap();
+                let found = regime.optimistic_arm(rows, 0.5, 0.0, &mut fast);
+                assert_eq!(found, regime.optimistic_arm_plain(rows, 0.5, 0.0, &mut plain));
+                regime.update(rows.get(found.0), normal(&mut stream));
+            }
+        }
     }
 
     #[test]

@@ -8,6 +8,8 @@
 mod descent;
 mod linear;
 mod optimist;
+#[cfg(target_arch = "x86_64")]
+mod sectors;
 
 use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
 

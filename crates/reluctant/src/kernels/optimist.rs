@@ -3,7 +3,8 @@
 //! Only the greatest score is wanted, so most arms need neither their pattern looked up one by one nor a square root. A block of arms
 //! computes its patterns, fetches the local models of those patterns from a table, and asks whether some arm can beat the best one so
 //! far: xᵀM_s x ≥ (best − θ_s·x)² or θ_s·x ≥ best. Hardly any can. Those few are scored by the plain formula, which alone decides:
-//! the choice is that of the plain version, `FrozenRelu::optimistic_arm_plain`.
+//! the choice is that of the plain version, `FrozenRelu::optimistic_arm_plain`. In the plane `sectors.rs` does the same faster, where
+//! the machine can.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -70,6 +71,15 @@ impl Optimist<'_> {
 
     /// The best arm, the first of ties, and its score; none if every arm is left out.
     pub(crate) fn best(self, rows: Rows<'_>, table: &mut ModelTable) -> Option<(usize, Score)> {
+        #[cfg(target_arch = "x86_64")]
+        if let (2, Some(simd)) = (rows.dim(), pulp::x86::V4::try_new()) {
+            return super::sectors::best(simd, &self, rows, &mut table.models);
+        }
+        self.best_by_table(rows, table)
+    }
+
+    /// The same, with the local models in a table by pattern.
+    pub(crate) fn best_by_table(self, rows: Rows<'_>, table: &mut ModelTable) -> Option<(usize, Score)> {
         table.clear(if rows.dim() == 2 { 8 } else { 16 });
         match (rows.dim(), self.margin > 0.0) {
             (2, false) => self.dispatch::<2, 8, false>(rows, table),
