@@ -38,6 +38,8 @@ pub(super) struct History {
     key: Key,
     /// The most observations kept.
     budget: usize,
+    /// While nobody refits there are no perturbations.
+    asleep: bool,
 }
 
 /// A block of observations.
@@ -61,6 +63,21 @@ impl History {
             networks,
             key,
             budget,
+            asleep: false,
+        }
+    }
+
+    /// Lets go of the perturbations until [`History::wake`]: nobody refits.
+    pub(super) fn sleep(&mut self) {
+        self.asleep = true;
+        self.jitter.clear();
+    }
+
+    /// Draws the perturbations again, as they were.
+    pub(super) fn wake(&mut self) {
+        if std::mem::take(&mut self.asleep) {
+            self.jitter.resize(self.rewards.len() * self.networks, [0.0; LANES]);
+            (0..self.len).for_each(|place| self.perturb(place));
         }
     }
 
@@ -98,7 +115,9 @@ impl History {
         if block == self.rewards.len() {
             self.actions.resize(self.actions.len() + self.dim, [0.0; LANES]);
             self.rewards.push([0.0; LANES]);
-            self.jitter.resize(self.jitter.len() + self.networks, [0.0; LANES]);
+            if !self.asleep {
+                self.jitter.resize(self.jitter.len() + self.networks, [0.0; LANES]);
+            }
         }
         self.len += 1;
         self.numbers.push(number);
@@ -106,11 +125,19 @@ impl History {
             coordinate[lane] = x;
         }
         self.rewards[block][lane] = reward;
-        let mut stream = self.key.round(number).stream();
+        if !self.asleep {
+            self.perturb(place);
+        }
+        place
+    }
+
+    /// Draws the perturbations of the reward at a place: they follow from the number of the observation.
+    fn perturb(&mut self, place: usize) {
+        let (block, lane) = (place / LANES, place % LANES);
+        let mut stream = self.key.round(self.numbers[place]).stream();
         for jitter in &mut self.jitter[block * self.networks + 1..(block + 1) * self.networks] {
             jitter[lane] = normal(&mut stream);
         }
-        place
     }
 
     /// Makes one observation of those of nearly the same action, until half of the budget is left.

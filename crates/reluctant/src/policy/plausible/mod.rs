@@ -296,6 +296,7 @@ impl Plausible {
         let start = if self.config.theorem { FrozenRelu::new } else { FrozenRelu::centred };
         let mut regime = start(network, self.config.lambda);
         self.history.for_each(|x, y| regime.update(x, y));
+        self.history.sleep();
         self.frozen =
             Some(Frozen { regime, region: RegionCache::default(), surprise: 1.0, sigma: self.ensemble.sigma });
     }
@@ -382,7 +383,9 @@ impl Policy for Plausible {
         self.seen = self.seen.saturating_add(1);
         if self.history.is_full() {
             self.history.condense();
-            self.ensemble.reassess(&self.history);
+            if self.frozen.is_none() {
+                self.ensemble.reassess(&self.history);
+            }
         }
         let place = self.history.push(number, action, reward);
         self.thin_out();
@@ -393,6 +396,7 @@ impl Policy for Plausible {
             self.frozen = None;
             self.thawed = self.thawed.saturating_add(1);
             self.agreed = 0;
+            self.history.wake();
             self.ensemble.thaw(&self.history);
         }
         let predicted = self.ensemble.mean(action);
