@@ -64,8 +64,8 @@ const WATCH: f64 = 100.0;
 const SURPRISED: f64 = 1.75;
 /// In a probe a single residual of so many standard deviations says so.
 const PROBE_SURPRISED: f64 = 2.5;
-/// Widths of the frozen stage, in standard deviations: docs/rivals.md derives that one costs least on average, hardly less than 1.5, which
-/// is wrong for long more rarely. In a check it is what the most hopeful sixteenth of draws from a normal distribution reach on average.
+/// Widths of the frozen stage, in standard deviations: docs/rivals.md derives that √2 costs least. In a check it is what the most hopeful
+/// sixteenth of draws from a normal distribution reach on average.
 const FROZEN_WIDTH: f64 = 1.5;
 const FROZEN_HOPE: f64 = 2.0;
 
