@@ -14,7 +14,7 @@ use pulp::x86::V4;
 use super::optimist::{MOST_NEURONS, Optimist};
 use crate::arms::{Leader, Rows, Score};
 
-/// Numbers in a register, and places in a table: three registers.
+/// Numbers in a register, and places in the largest table: three registers.
 const WIDTH: usize = 8;
 const PLACES: usize = 3 * WIDTH;
 const _: () = assert!(2 * (MOST_NEURONS + 1) <= PLACES);
@@ -27,9 +27,9 @@ const EMPTY: u64 = u64::MAX;
 /// Up to so many neurons the first register of a table is enough.
 const FEW_NEURONS: usize = WIDTH / 2 - 1;
 
-/// θ and r²M of the local models by place: M₁₁, M₁₂ + M₂₁, M₂₂; and the words that they belong to, as bits.
-struct Tables<'k> {
-    quick: [[f64; PLACES]; 6],
+/// θ and r²M of the local models by one of `N` places: M₁₁, M₁₂ + M₂₁, M₂₂; and the words that they belong to, as bits.
+struct Tables<'k, const N: usize> {
+    quick: [[f64; N]; 6],
     /// θ and M as the plain formula wants them; where there is no word, whatever an earlier round left.
     models: &'k mut [[f64; 6]],
 }
@@ -39,28 +39,28 @@ pub(super) fn best(simd: V4, optimist: &Optimist<'_>, rows: Rows<'_>, models: &m
     models.resize(6 * PLACES, 0.0);
     let models = models.as_chunks_mut().0;
     match (optimist.margin > 0.0, optimist.network.neurons() > FEW_NEURONS) {
-        (false, false) => simd.vectorize(Kernel::<false, false>(simd, optimist, rows, models)),
-        (false, true) => simd.vectorize(Kernel::<false, true>(simd, optimist, rows, models)),
-        (true, false) => simd.vectorize(Kernel::<true, false>(simd, optimist, rows, models)),
-        (true, true) => simd.vectorize(Kernel::<true, true>(simd, optimist, rows, models)),
+        (false, false) => simd.vectorize(Kernel::<false, WIDTH>(simd, optimist, rows, models)),
+        (false, true) => simd.vectorize(Kernel::<false, PLACES>(simd, optimist, rows, models)),
+        (true, false) => simd.vectorize(Kernel::<true, WIDTH>(simd, optimist, rows, models)),
+        (true, true) => simd.vectorize(Kernel::<true, PLACES>(simd, optimist, rows, models)),
     }
 }
 
-struct Kernel<'k, const MARGIN: bool, const MANY: bool>(V4, &'k Optimist<'k>, Rows<'k>, &'k mut [[f64; 6]]);
+struct Kernel<'k, const MARGIN: bool, const N: usize>(V4, &'k Optimist<'k>, Rows<'k>, &'k mut [[f64; 6]]);
 
-impl<const MARGIN: bool, const MANY: bool> NullaryFnOnce for Kernel<'_, MARGIN, MANY> {
+impl<const MARGIN: bool, const N: usize> NullaryFnOnce for Kernel<'_, MARGIN, N> {
     type Output = Option<(usize, Score)>;
 
     #[inline(always)]
     fn call(self) -> Self::Output {
         let Kernel(simd, optimist, rows, models) = self;
-        let mut tables = Tables { quick: [[0.0; PLACES]; 6], models };
-        tables.quick[5] = [f64::from_bits(EMPTY); PLACES];
+        let mut tables = Tables { quick: [[0.0; N]; 6], models };
+        tables.quick[5] = [f64::from_bits(EMPTY); N];
         let lines = Lines::new(optimist);
         let mut race = Race { leader: Leader::default(), winner: None };
         let (blocks, rest) = rows.data().as_chunks::<{ 2 * WIDTH }>();
         for (block, arms) in blocks.iter().enumerate() {
-            let (candidates, words) = lines.candidates::<MARGIN, MANY>(simd, arms, &tables, race.leader.value());
+            let (candidates, words) = lines.candidates::<MARGIN, N>(simd, arms, &tables, race.leader.value());
             if candidates != 0 {
                 race.run(optimist, candidates, &pulp::cast(words), block, arms, &mut tables);
             }
@@ -70,7 +70,7 @@ impl<const MARGIN: bool, const MANY: bool> NullaryFnOnce for Kernel<'_, MARGIN, 
         }
         let mut last = [0.0; 2 * WIDTH];
         last[..rest.len()].copy_from_slice(rest);
-        let (candidates, words) = lines.candidates::<MARGIN, MANY>(simd, &last, &tables, race.leader.value());
+        let (candidates, words) = lines.candidates::<MARGIN, N>(simd, &last, &tables, race.leader.value());
         let present = !(u8::MAX << (rest.len() / 2));
         race.run(optimist, candidates & present, &pulp::cast(words), blocks.len(), &last, &mut tables);
         race.winner
@@ -106,11 +106,11 @@ impl Lines {
 
     /// Which of eight arms may score above `best`, or are not in the tables; and the words of all.
     #[inline(always)]
-    fn candidates<const MARGIN: bool, const MANY: bool>(
+    fn candidates<const MARGIN: bool, const N: usize>(
         &self,
         simd: V4,
         arms: &[f64; 2 * WIDTH],
-        tables: &Tables<'_>,
+        tables: &Tables<'_, N>,
         best: f64,
     ) -> (u8, __m512i) {
         let f = simd.avx512f;
@@ -134,19 +134,14 @@ impl Lines {
         let place = f._mm512_srli_epi64::<PLACE>(word);
         let [theta0, theta1, m0, m1, m2, words] = &tables.quick;
         // Fused products are allowed here: nothing of this is kept.
-        let mean = f._mm512_fmadd_pd(
-            fetch::<MANY>(simd, theta0, place),
-            x,
-            f._mm512_mul_pd(fetch::<MANY>(simd, theta1, place), y),
-        );
-        let product =
-            f._mm512_fmadd_pd(fetch::<MANY>(simd, m0, place), x, f._mm512_mul_pd(fetch::<MANY>(simd, m1, place), y));
-        let rest = f._mm512_mul_pd(f._mm512_mul_pd(fetch::<MANY>(simd, m2, place), y), y);
+        let mean = f._mm512_fmadd_pd(fetch(simd, theta0, place), x, f._mm512_mul_pd(fetch(simd, theta1, place), y));
+        let product = f._mm512_fmadd_pd(fetch(simd, m0, place), x, f._mm512_mul_pd(fetch(simd, m1, place), y));
+        let rest = f._mm512_mul_pd(f._mm512_mul_pd(fetch(simd, m2, place), y), y);
         let squared = f._mm512_fmadd_pd(product, x, rest);
         let gap = f._mm512_sub_pd(f._mm512_set1_pd(best), mean);
         let behind = f._mm512_cmp_pd_mask::<_CMP_GT_OQ>(gap, zero);
         let hopeless = behind & f._mm512_cmp_pd_mask::<_CMP_LT_OQ>(squared, f._mm512_mul_pd(gap, gap));
-        let strange = f._mm512_cmpneq_epi64_mask(word, f._mm512_castpd_si512(fetch::<MANY>(simd, words, place)));
+        let strange = f._mm512_cmpneq_epi64_mask(word, f._mm512_castpd_si512(fetch(simd, words, place)));
         let mut candidates = !hopeless | strange;
         if MARGIN {
             candidates &= !f._mm512_cmp_pd_mask::<_CMP_LT_OQ>(nearest, f._mm512_set1_pd(self.margin));
@@ -164,14 +159,14 @@ struct Race {
 impl Race {
     /// Scores the candidates of a block by the plain formula.
     #[inline(never)]
-    fn run(
+    fn run<const N: usize>(
         &mut self,
         optimist: &Optimist<'_>,
         mut candidates: u8,
         words: &[u64; WIDTH],
         block: usize,
         arms: &[f64; 2 * WIDTH],
-        tables: &mut Tables<'_>,
+        tables: &mut Tables<'_, N>,
     ) {
         while candidates != 0 {
             let lane = candidates.trailing_zeros() as usize;
@@ -193,7 +188,7 @@ impl Race {
     }
 }
 
-impl Tables<'_> {
+impl<const N: usize> Tables<'_, N> {
     /// The local model of a word, which takes its place if that is empty.
     fn model(&mut self, word: u64, optimist: &Optimist<'_>) -> [f64; 6] {
         let place = (word >> PLACE) as usize;
@@ -217,10 +212,10 @@ impl Tables<'_> {
 
 /// The entries of a table at eight places.
 #[inline(always)]
-fn fetch<const MANY: bool>(simd: V4, table: &[f64; PLACES], places: __m512i) -> __m512d {
+fn fetch<const N: usize>(simd: V4, table: &[f64; N], places: __m512i) -> __m512d {
     let f = simd.avx512f;
     let first = register(table, 0);
-    if !MANY {
+    if N == WIDTH {
         return f._mm512_permutexvar_pd(places, first);
     }
     let beyond = f._mm512_cmpge_epi64_mask(places, f._mm512_set1_epi64(2 * WIDTH as i64));
