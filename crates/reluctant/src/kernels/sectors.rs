@@ -24,6 +24,9 @@ const PLACE: u32 = 32;
 /// No word: its place would be beyond the tables.
 const EMPTY: u64 = u64::MAX;
 
+/// Squared widths are taken so much larger where they only rule arms out, so that rounding does not hide a winner.
+const SLACK: f64 = 1.0 + 1e-9;
+
 /// Up to so many neurons the first register of a table is enough.
 const FEW_NEURONS: usize = WIDTH / 2 - 1;
 
@@ -133,8 +136,9 @@ impl Lines {
         }
         let place = f._mm512_srli_epi64::<PLACE>(word);
         let [theta0, theta1, m0, m1, m2, words] = &tables.quick;
-        // Fused products are allowed here: nothing of this is kept.
-        let mean = f._mm512_fmadd_pd(fetch(simd, theta0, place), x, f._mm512_mul_pd(fetch(simd, theta1, place), y));
+        // The mean is that of the plain formula to the bit. The squared width has some slack, and so may be fused.
+        let (theta0, theta1) = (fetch(simd, theta0, place), fetch(simd, theta1, place));
+        let mean = f._mm512_add_pd(f._mm512_mul_pd(theta0, x), f._mm512_mul_pd(theta1, y));
         let product = f._mm512_fmadd_pd(fetch(simd, m0, place), x, f._mm512_mul_pd(fetch(simd, m1, place), y));
         let rest = f._mm512_mul_pd(f._mm512_mul_pd(fetch(simd, m2, place), y), y);
         let squared = f._mm512_fmadd_pd(product, x, rest);
@@ -177,7 +181,7 @@ impl Race {
             let gap = self.leader.value() - (model[0] * x[0] + model[1] * x[1]);
             let cross = model[3] + model[4];
             let form = (model[2] * x[0] + cross * x[1]) * x[0] + model[5] * x[1] * x[1];
-            if gap > 0.0 && optimist.radius * optimist.radius * form < gap * gap {
+            if gap > 0.0 && SLACK * optimist.radius * optimist.radius * form < gap * gap {
                 continue;
             }
             let score = (optimist.score)(&model, optimist.radius, x);
@@ -201,8 +205,7 @@ impl<const N: usize> Tables<'_, N> {
         if expected == EMPTY {
             self.models[place] = model;
             let [theta0, theta1, m00, m01, m10, m11] = model;
-            // A little more, so that rounding does not hide a winner.
-            let squared = optimist.radius * optimist.radius * (1.0 + 1e-9);
+            let squared = SLACK * optimist.radius * optimist.radius;
             let entries = [theta0, theta1, squared * m00, squared * (m01 + m10), squared * m11, f64::from_bits(word)];
             self.quick.iter_mut().zip(entries).for_each(|(table, entry)| table[place] = entry);
         }

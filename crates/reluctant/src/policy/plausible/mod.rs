@@ -260,6 +260,11 @@ impl Plausible {
         self.fallback.acts || at_the_end
     }
 
+    /// The frozen network, unless this round probes it: then the networks act.
+    fn acting_frozen(&self) -> Option<&Frozen> {
+        self.frozen.as_ref().filter(|_| !self.probes())
+    }
+
     fn radius(&self, frozen: &Frozen) -> f64 {
         if !self.config.theorem {
             return if optimism::is_check(self.seen) { FROZEN_HOPE } else { FROZEN_WIDTH } * frozen.sigma;
@@ -363,8 +368,7 @@ impl Policy for Plausible {
 
     fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         arms.expect_dim(self.config.dim)?;
-        match (&self.frozen, arms) {
-            (Some(_), Arms::Finite(rows)) if self.probes() => super::select_optimistic(self, rows, scratch),
+        match (self.acting_frozen(), arms) {
             (Some(frozen), Arms::Finite(rows)) => {
                 Ok(super::select_frozen(&frozen.regime, rows, self.radius(frozen), 0.0, scratch))
             }
@@ -409,8 +413,7 @@ impl Policy for Plausible {
 
     fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
         Arms::Finite(rows).expect_dim(self.config.dim)?;
-        match &self.frozen {
-            Some(_) if self.probes() => self.score_by_networks(rows, scratch),
+        match self.acting_frozen() {
             Some(frozen) => frozen.regime.score(rows, self.radius(frozen), scratch),
             None if self.linear_acts() => self.fallback.score(rows, &mut scratch.scores),
             None => self.score_by_networks(rows, scratch),
