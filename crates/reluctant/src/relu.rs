@@ -29,7 +29,7 @@ pub const MAX_NEURONS: usize = 64;
 pub type Pattern = u64;
 
 /// A one-layer ReLU network.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct ReluNet {
     dim: usize,
@@ -37,6 +37,19 @@ pub struct ReluNet {
     theta: Vec<f64>,
     /// sᵢ = ±1.
     signs: Vec<f64>,
+}
+
+impl Clone for ReluNet {
+    fn clone(&self) -> Self {
+        ReluNet { dim: self.dim, theta: self.theta.clone(), signs: self.signs.clone() }
+    }
+
+    /// In the memory that is there.
+    fn clone_from(&mut self, other: &Self) {
+        self.dim = other.dim;
+        self.theta.clone_from(&other.theta);
+        self.signs.clone_from(&other.signs);
+    }
 }
 
 impl ReluNet {
@@ -69,10 +82,18 @@ impl ReluNet {
     /// k neurons drawn uniformly from the unit sphere, with a second layer of ones. A number of neurons or a dimension that no network
     /// can have is brought into range.
     pub fn random(dim: usize, neurons: usize, stream: &mut Stream) -> Self {
-        let (dim, neurons) = (dim.max(1), neurons.clamp(1, MAX_NEURONS));
-        let mut theta = vec![0.0; dim * neurons];
-        theta.chunks_exact_mut(dim).for_each(|row| unit_vector(stream, row));
-        ReluNet { dim, theta, signs: vec![1.0; neurons] }
+        let mut network = ReluNet { dim: dim.max(1), theta: Vec::new(), signs: Vec::new() };
+        network.redraw(neurons, stream);
+        network
+    }
+
+    /// Becomes what [`ReluNet::random`] gives, in the memory that is there.
+    pub(crate) fn redraw(&mut self, neurons: usize, stream: &mut Stream) {
+        let neurons = neurons.clamp(1, MAX_NEURONS);
+        self.theta.resize(self.dim * neurons, 0.0);
+        self.theta.chunks_exact_mut(self.dim).for_each(|row| unit_vector(stream, row));
+        self.signs.clear();
+        self.signs.resize(neurons, 1.0);
     }
 
     /// d, the dimension of an action.
@@ -104,6 +125,11 @@ impl ReluNet {
     pub(crate) fn replace(&mut self, theta: &[f64]) {
         debug_assert!(theta.iter().all(|x| x.is_finite()));
         self.theta.copy_from_slice(theta);
+    }
+
+    /// Θ and the second-layer signs; that they stay finite and ±1 is the caller's promise.
+    pub(crate) fn layers_mut(&mut self) -> (&mut [f64], &mut [f64]) {
+        (&mut self.theta, &mut self.signs)
     }
 
     /// The second-layer signs.

@@ -11,14 +11,6 @@ const KEEP_HISTORY: &[(&str, &str)] = &[
     ("neural-ucb", "trains on all samples at each round"),
 ];
 
-/// Methods that work in vectors of the size of their model, made anew each round.
-const ALLOCATE: &[(&str, &str)] = &[
-    ("lin-ts", "draws its weights into a new vector"),
-    ("gp-ucb", "computes with the kernels of an arm against all points kept"),
-    ("gp-ts", "draws a function at all points kept"),
-    ("plausible", "draws, weighs and refits networks"),
-];
-
 /// Methods that keep a part of the history, up to a bound.
 const BOUNDED: &[(&str, &str)] = &[
     ("gp-ucb", "keeps so many points at most"),
@@ -47,10 +39,15 @@ struct Game {
 
 impl Game {
     fn new(name: &str, sample: &Sample) -> Self {
+        Self::with(name, sample, sample.settings())
+    }
+
+    /// With other settings than the sample's.
+    fn with(name: &str, sample: &Sample, settings: Settings) -> Self {
         let key = Key::new(5);
         let world = env::build(sample.world, &Settings::new().with("arms", 100u64), key).unwrap();
         let entry = policy::find(name).unwrap();
-        let settings = policy::tell(entry, &sample.settings(), &world.facts());
+        let settings = policy::tell(entry, &settings, &world.facts());
         let mut policy = policy::build(name, world.dim(), &settings, key).unwrap();
         if let Some(truth) = world.network() {
             policy.reveal(truth);
@@ -94,11 +91,22 @@ fn warm_rounds_do_not_allocate() {
         game.play(700);
         let found = game.play(600);
         let allowed = REFRESH + if names(KEEP_HISTORY, name) { HISTORY } else { 0 };
-        if found > allowed && !names(ALLOCATE, name) {
+        if found > allowed {
             bad.push(format!("{name}, {}: {found} allocations in 600 rounds", sample.name));
         }
     });
     assert!(bad.is_empty(), "{bad:#?}");
+}
+
+/// A history of sixty-four condenses every thirty-two rounds.
+#[test]
+fn a_full_history_condenses_in_the_memory_it_has() {
+    for sample in policy::find("plausible").unwrap().samples {
+        let mut game = Game::with("plausible", sample, sample.settings().with("budget", 64u64));
+        game.play(300);
+        let found = game.play(300);
+        assert!(found <= REFRESH, "{}: {found} allocations in 300 rounds", sample.name);
+    }
 }
 
 #[test]

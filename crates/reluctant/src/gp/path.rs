@@ -18,47 +18,53 @@ const COSINES: usize = 256;
 /// A function drawn from the posterior of a process.
 pub(crate) struct Path<'a> {
     gp: &'a SparseGp,
-    /// The cosines' frequencies, phases and common amplitude; none if the basis expresses everything.
-    frequencies: Vec<f64>,
-    phases: Vec<f64>,
-    amplitudes: Vec<f64>,
-    weights: Vec<f64>,
+    /// The cosines' frequencies, phases and amplitudes; none if the basis expresses everything.
+    frequencies: &'a [f64],
+    phases: &'a [f64],
+    amplitudes: &'a [f64],
+    weights: &'a [f64],
 }
 
 impl<'a> Path<'a> {
-    /// Draws a function whose distance from the posterior mean is `scale` times that of a draw from the posterior.
-    pub(crate) fn draw(gp: &'a SparseGp, scale: f64, stream: &mut Stream) -> Self {
-        let z: Vec<f64> = (0..gp.len()).map(|_| normal(stream)).collect();
+    /// Draws a function whose distance from the posterior mean is `scale` times that of a draw from the posterior. `memory` holds it.
+    pub(crate) fn draw(gp: &'a SparseGp, scale: f64, stream: &mut Stream, memory: &'a mut Vec<f64>) -> Self {
         let count = if gp.has_residual() { COSINES } else { 0 };
-        let mut frequencies = vec![0.0; count * gp.dim()];
+        memory.clear();
+        memory.resize(2 * gp.len() + count * (gp.dim() + 2), 0.0);
+        let (weights, rest) = memory.split_at_mut(gp.len());
+        let (prior, rest) = rest.split_at_mut(gp.len());
+        let (frequencies, rest) = rest.split_at_mut(count * gp.dim());
+        let (phases, amplitudes) = rest.split_at_mut(count);
+        weights.iter_mut().for_each(|z| *z = normal(stream));
         frequencies.chunks_exact_mut(gp.dim()).for_each(|row| gp.kernel().frequency(stream, row));
-        let phases: Vec<f64> = (0..count).map(|_| std::f64::consts::TAU * uniform(stream)).collect();
+        phases.iter_mut().for_each(|phase| *phase = std::f64::consts::TAU * uniform(stream));
         let amplitude = (2.0 * gp.kernel().variance / COSINES as f64).sqrt();
-        let amplitudes: Vec<f64> = (0..count).map(|_| amplitude * normal(stream)).collect();
-        let mut path = Path { gp, frequencies, phases, amplitudes, weights: Vec::new() };
-        let prior = path.prior_at_points();
-        path.weights = gp.path_weights(z, prior, scale);
-        path.amplitudes.iter_mut().for_each(|a| *a *= scale);
-        path
+        amplitudes.iter_mut().for_each(|a| *a = amplitude * normal(stream));
+        Path { gp, frequencies, phases, amplitudes, weights }.prior_at_points(prior);
+        gp.path_weights(weights, prior, scale);
+        amplitudes.iter_mut().for_each(|a| *a *= scale);
+        Path { gp, frequencies, phases, amplitudes, weights }
     }
 
-    /// g(Z).
-    fn prior_at_points(&self) -> Vec<f64> {
-        struct Pass<'k>(&'k Path<'k>);
+    /// g(Z), into `out`.
+    fn prior_at_points(&self, out: &mut [f64]) {
+        struct Pass<'k>(&'k Path<'k>, &'k mut [f64]);
         impl pulp::NullaryFnOnce for Pass<'_> {
-            type Output = Vec<f64>;
+            type Output = ();
             #[inline(always)]
-            fn call(self) -> Vec<f64> {
-                let gp = self.0.gp;
-                let mut out = Vec::with_capacity(gp.len());
-                let mut blocks = Blocks::new(gp.points());
+            fn call(self) {
+                let Pass(path, mut out) = self;
+                let mut blocks = Blocks::new(path.gp.points());
                 while let Some((count, block)) = blocks.next() {
-                    out.extend_from_slice(&self.0.prior_block(block)[..count]);
+                    let (next, rest) = out.split_at_mut(count);
+                    next.copy_from_slice(&path.prior_block(block)[..count]);
+                    out = rest;
                 }
-                out
             }
         }
-        if self.gp.len() == 0 { Vec::new() } else { pulp::Arch::new().dispatch(Pass(self)) }
+        if self.gp.len() > 0 {
+            pulp::Arch::new().dispatch(Pass(self, out));
+        }
     }
 
     /// g at every arm of a block.
@@ -66,7 +72,7 @@ impl<'a> Path<'a> {
     fn prior_block(&self, block: &[Lane]) -> Lane {
         let mut sum = [0.0; LANES];
         let rows = self.frequencies.chunks_exact(self.gp.dim());
-        for ((frequency, &phase), &amplitude) in rows.zip(&self.phases).zip(&self.amplitudes) {
+        for ((frequency, &phase), &amplitude) in rows.zip(self.phases).zip(self.amplitudes) {
             let mut angle = block_dot(frequency, block);
             angle.iter_mut().for_each(|a| *a += phase);
             let wave = super::lanes::cos(angle);
@@ -87,7 +93,7 @@ impl<'a> Path<'a> {
                 let Pass(path, rows, work, out) = self;
                 let mut blocks = Blocks::new(rows);
                 while let Some((count, block)) = blocks.next() {
-                    let mut value = path.gp.correlations(block, &path.weights, work);
+                    let mut value = path.gp.correlations(block, path.weights, work);
                     let prior = path.prior_block(block);
                     for lane in 0..LANES {
                         value[lane] += prior[lane];
@@ -103,8 +109,8 @@ impl<'a> Path<'a> {
     #[cfg(test)]
     pub(crate) fn value_reference(&self, x: &[f64]) -> f64 {
         let k: Vec<f64> = self.gp.points().iter().map(|z| self.gp.kernel().at(x, z)).collect();
-        let waves = self.frequencies.chunks_exact(self.gp.dim()).zip(&self.phases);
-        let prior: f64 = waves.zip(&self.amplitudes).map(|((w, phase), a)| a * libm::cos(dot(w, x) + phase)).sum();
-        dot(&k, &self.weights) + prior
+        let waves = self.frequencies.chunks_exact(self.gp.dim()).zip(self.phases);
+        let prior: f64 = waves.zip(self.amplitudes).map(|((w, phase), a)| a * libm::cos(dot(w, x) + phase)).sum();
+        dot(&k, self.weights) + prior
     }
 }

@@ -32,7 +32,7 @@ const LEAST_NOISE: f64 = 1e-8;
 const REFRESH: u32 = 512;
 
 /// A Gaussian process that keeps a bounded number of points and every observation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SparseGp {
     dim: usize,
     kernel: Kernel,
@@ -53,6 +53,16 @@ pub(crate) struct SparseGp {
     /// M on and below the diagonal; once the basis is full, M − K⁻¹, so that variance(x) leaves γ(x) out.
     shrink: Vec<f64>,
     since_refresh: u32,
+    #[serde(skip)]
+    work: Work,
+}
+
+/// Memory to work in, kept from update to update.
+#[derive(Debug, Clone, Default)]
+struct Work {
+    kappa: Vec<f64>,
+    phi: Vec<f64>,
+    gain: Vec<f64>,
 }
 
 impl SparseGp {
@@ -71,6 +81,7 @@ impl SparseGp {
             alpha: none(),
             shrink: none(),
             since_refresh: 0,
+            work: Work::default(),
         }
     }
 
@@ -114,17 +125,21 @@ impl SparseGp {
 
     /// Absorbs an observation. Finite numbers of the right dimension are the caller's promise.
     pub(crate) fn update(&mut self, x: &[f64], y: f64) {
-        let mut kappa: Vec<f64> = self.points.chunks_exact(self.dim).map(|z| self.kernel.at(x, z)).collect();
-        let mut phi = kappa.clone();
-        solve(&self.prior, &mut phi);
-        let mut novelty = (self.kernel.variance - dot(&phi, &phi)).max(0.0);
+        let mut work = std::mem::take(&mut self.work);
+        let Work { kappa, phi, .. } = &mut work;
+        kappa.clear();
+        kappa.extend(self.points.chunks_exact(self.dim).map(|z| self.kernel.at(x, z)));
+        phi.clone_from(kappa);
+        solve(&self.prior, phi);
+        let mut novelty = (self.kernel.variance - dot(phi, phi)).max(0.0);
         let joins = novelty > NOVEL * self.noise && !self.is_full();
         if joins {
-            self.join(x, &mut phi, novelty);
+            self.join(x, phi, novelty);
             kappa.push(self.kernel.variance);
             novelty = 0.0;
         }
-        self.learn(&kappa, phi, y, self.noise + novelty);
+        self.learn(y, self.noise + novelty, &mut work);
+        self.work = work;
         self.since_refresh += 1;
         if self.since_refresh >= REFRESH || (joins && self.is_full()) {
             self.refresh();
@@ -142,23 +157,23 @@ impl SparseGp {
         self.alpha.push(0.0);
     }
 
-    /// A, b, α and M after an observation with the features `phi`.
-    fn learn(&mut self, kappa: &[f64], mut phi: Vec<f64>, y: f64, noise: f64) {
-        axpy(y / noise, &phi, &mut self.moment);
+    /// A, b, α and M after an observation with the kernels and features in `work`.
+    fn learn(&mut self, y: f64, noise: f64, Work { kappa, phi, gain }: &mut Work) {
+        axpy(y / noise, phi, &mut self.moment);
         // A⁻¹φ before the update, and L⁻ᵀ of it: the direction in which α and M change.
-        let mut gain = phi.clone();
-        solve(&self.posterior, &mut gain);
-        let total = noise + dot(&gain, &gain);
-        solve_transposed(&self.posterior, &mut gain);
-        solve_transposed(&self.prior, &mut gain);
+        gain.clone_from(phi);
+        solve(&self.posterior, gain);
+        let total = noise + dot(gain, gain);
+        solve_transposed(&self.posterior, gain);
+        solve_transposed(&self.prior, gain);
         let surprise = y - dot(kappa, &self.alpha);
-        axpy(surprise / total, &gain, &mut self.alpha);
+        axpy(surprise / total, gain, &mut self.alpha);
         for i in 0..gain.len() {
             axpy(gain[i] / total, &gain[..=i], &mut self.shrink[start(i)..start(i + 1)]);
         }
         let scale = 1.0 / noise.sqrt();
         phi.iter_mut().for_each(|x| *x *= scale);
-        add_square(&mut self.posterior, &mut phi);
+        add_square(&mut self.posterior, phi);
     }
 
     /// α and M from the factors.
@@ -170,18 +185,18 @@ impl SparseGp {
         solve_transposed(&self.posterior, &mut self.alpha);
         solve_transposed(&self.prior, &mut self.alpha);
         // Column i of M, from the diagonal down; symmetric, so it is row i up to the diagonal of the columns that follow.
-        let mut column = vec![0.0; m];
-        let full = self.is_full();
+        let keep = if self.is_full() { 0.0 } else { 1.0 };
+        let Work { phi: column, gain: explained, .. } = &mut self.work;
         for i in 0..m {
-            column.fill(0.0);
+            column.clear();
+            column.resize(m, 0.0);
             column[i] = 1.0;
-            solve(&self.prior, &mut column);
-            let mut explained = column.clone();
-            solve(&self.posterior, &mut explained);
-            solve_transposed(&self.posterior, &mut explained);
-            let keep = if full { 0.0 } else { 1.0 };
-            column.iter_mut().zip(&explained).for_each(|(c, e)| *c = keep * *c - e);
-            solve_transposed(&self.prior, &mut column);
+            solve(&self.prior, column);
+            explained.clone_from(column);
+            solve(&self.posterior, explained);
+            solve_transposed(&self.posterior, explained);
+            column.iter_mut().zip(explained.iter()).for_each(|(c, e)| *c = keep * *c - e);
+            solve_transposed(&self.prior, column);
             for j in i..m {
                 self.shrink[start(j) + i] = column[j];
             }
@@ -234,6 +249,7 @@ impl SparseGp {
     }
 
     /// The plain version of [`SparseGp::scores`] for one row.
+    #[cfg(test)]
     pub(crate) fn score_reference(&self, x: &[f64], beta: f64) -> Score {
         let k: Vec<f64> = self.points.chunks_exact(self.dim).map(|z| self.kernel.at(x, z)).collect();
         let entry = |i: usize, j: usize| self.shrink[start(i.max(j)) + i.min(j)];
@@ -241,16 +257,14 @@ impl SparseGp {
         Score { mean: dot(&k, &self.alpha), width: beta * (self.base() - explained).max(0.0).sqrt() }
     }
 
-    /// α + v·L⁻ᵀ(C⁻ᵀz − L⁻¹g), where A = CCᵀ: with z standard normal and g = g(Z) of a function drawn from the prior,
-    /// mean + v·(g(x) − …) becomes v·g(x) + k(Z, x)·(what is returned), a draw from the posterior around its mean.
-    pub(super) fn path_weights(&self, mut z: Vec<f64>, mut prior: Vec<f64>, scale: f64) -> Vec<f64> {
-        solve_transposed(&self.posterior, &mut z);
-        solve(&self.prior, &mut prior);
-        axpy(-1.0, &prior, &mut z);
-        solve_transposed(&self.prior, &mut z);
-        let mut weights = self.alpha.clone();
-        axpy(scale, &z, &mut weights);
-        weights
+    /// α + v·L⁻ᵀ(C⁻ᵀz − L⁻¹g), where A = CCᵀ, in the place of z: with z standard normal and g = g(Z) of a function drawn from the
+    /// prior, mean + v·(g(x) − …) becomes v·g(x) + k(Z, x)·(these weights), a draw from the posterior around its mean. g is used up.
+    pub(super) fn path_weights(&self, z: &mut [f64], prior: &mut [f64], scale: f64) {
+        solve_transposed(&self.posterior, z);
+        solve(&self.prior, prior);
+        axpy(-1.0, prior, z);
+        solve_transposed(&self.prior, z);
+        z.iter_mut().zip(&self.alpha).for_each(|(z, alpha)| *z = alpha + scale * *z);
     }
 
     /// Whether functions still vary beyond what the basis expresses.

@@ -82,11 +82,15 @@ impl Policy for GpTs {
     fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         arms.expect_dim(self.dim())?;
         let rows = arms.rows(ENTRY.name)?;
-        let path = Path::draw(self.model.gp(), self.scale, &mut key.purpose(Purpose::Choice).stream());
-        scratch.numbers.clear();
-        path.values(rows, &mut scratch.lanes, &mut scratch.numbers);
-        let best = argmax(scratch.numbers.iter().copied()).unwrap_or(0);
-        Ok(Choice::row(rows, best, self.model.gp().score_reference(rows.get(best), self.scale), 1.0))
+        let Scratch { drawn, numbers: values, lanes, scores, .. } = scratch;
+        let gp = self.model.gp();
+        let path = Path::draw(gp, self.scale, &mut key.purpose(Purpose::Choice).stream(), drawn);
+        values.clear();
+        path.values(rows, lanes, values);
+        let best = argmax(values.iter().copied()).unwrap_or(0);
+        scores.clear();
+        gp.scores(Rows::trusted(gp.dim(), rows.get(best)), self.scale, lanes, scores);
+        Ok(Choice::row(rows, best, scores[0], 1.0))
     }
 
     fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {

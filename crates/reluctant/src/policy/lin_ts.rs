@@ -69,9 +69,11 @@ impl LinTs {
         self.ellipsoid.dim() == self.features.count(self.dim)
     }
 
-    /// Weights drawn from N(ŵ, (vσ)²A⁻¹). `work` is memory to work in.
-    fn draw(&self, key: Key, work: &mut Vec<f64>) -> Vec<f64> {
-        let mut weights = self.ellipsoid.weights().to_vec();
+    /// Weights drawn from N(ŵ, (vσ)²A⁻¹), into `scratch.drawn`.
+    fn draw(&self, key: Key, scratch: &mut Scratch) {
+        let Scratch { drawn: weights, numbers: work, .. } = scratch;
+        weights.clear();
+        weights.extend_from_slice(self.ellipsoid.weights());
         let size = weights.len();
         let mut stream = key.purpose(Purpose::Choice).stream();
         let covariance = self.ellipsoid.covariance();
@@ -89,14 +91,13 @@ impl LinTs {
                 break;
             }
         }
-        weights
     }
 
-    /// Mean and standard deviation of the posterior at `x`.
-    fn score_of(&self, x: &[f64]) -> Score {
-        let mut phi = Vec::with_capacity(self.ellipsoid.dim());
-        self.features.append(x, &mut phi);
-        linear_score_reference(self.ellipsoid.weights(), self.ellipsoid.covariance(), self.spread, &phi)
+    /// Mean and standard deviation of the posterior at `x`. `phi` is memory to work in.
+    fn score_of(&self, x: &[f64], phi: &mut Vec<f64>) -> Score {
+        phi.clear();
+        self.features.append(x, phi);
+        linear_score_reference(self.ellipsoid.weights(), self.ellipsoid.covariance(), self.spread, phi)
     }
 }
 
@@ -113,26 +114,26 @@ impl Policy for LinTs {
         arms.expect_dim(self.dim)?;
         match arms {
             Arms::Finite(rows) => {
-                let weights = self.draw(key, &mut scratch.numbers);
-                let mut phi = Vec::with_capacity(weights.len());
-                let drawn = rows.iter().map(|x| {
+                self.draw(key, scratch);
+                let Scratch { drawn: weights, numbers: phi, .. } = scratch;
+                let values = rows.iter().map(|x| {
                     phi.clear();
-                    self.features.append(x, &mut phi);
-                    dot(&weights, &phi)
+                    self.features.append(x, phi);
+                    dot(weights, phi)
                 });
-                let best = argmax(drawn).unwrap_or(0);
-                Ok(Choice::row(rows, best, self.score_of(rows.get(best)), 1.0))
+                let best = argmax(values).unwrap_or(0);
+                Ok(Choice::row(rows, best, self.score_of(rows.get(best), phi), 1.0))
             }
             Arms::Sphere { .. } if self.needs_finite_arms() => Err(Error::NeedsFiniteArms { policy: ENTRY.name }),
             Arms::Sphere { dim } => {
-                let mut action = self.draw(key, &mut scratch.numbers);
-                action.truncate(dim);
+                self.draw(key, scratch);
+                let mut action = scratch.drawn[..dim].to_vec();
                 // Without noise nothing is random, and before the first reward every action is as good.
                 if !normalise(&mut action) {
                     action.fill(0.0);
                     action[0] = 1.0;
                 }
-                let score = self.score_of(&action);
+                let score = self.score_of(&action, &mut scratch.numbers);
                 Ok(Choice { index: None, action: action.into(), score, propensity: 1.0, certificate: None })
             }
         }
@@ -177,10 +178,11 @@ mod tests {
         }
         let size = policy.ellipsoid.dim();
         let n = 20_000;
+        let mut scratch = Scratch::default();
         let (mut sum, mut squares) = (vec![0.0; size], vec![0.0; size * size]);
         for round in 0..n {
-            let drawn = policy.draw(Key::new(2).round(round), &mut Vec::new());
-            let off: Vec<f64> = drawn.iter().zip(policy.ellipsoid.weights()).map(|(a, b)| a - b).collect();
+            policy.draw(Key::new(2).round(round), &mut scratch);
+            let off: Vec<f64> = scratch.drawn.iter().zip(policy.ellipsoid.weights()).map(|(a, b)| a - b).collect();
             for i in 0..size {
                 sum[i] += off[i] / n as f64;
                 axpy(off[i] / n as f64, &off, &mut squares[i * size..(i + 1) * size]);

@@ -135,6 +135,10 @@ pub struct Scratch {
     pub scores: Vec<Score>,
     /// Numbers.
     pub numbers: Vec<f64>,
+    /// What is drawn at random for a round: weights, or a function.
+    pub drawn: Vec<f64>,
+    /// Values with their weights.
+    pub weighted: Vec<(f64, f64)>,
     /// Numbers of several arms side by side.
     pub lanes: Vec<[f64; LANES]>,
     /// Activation patterns.

@@ -78,10 +78,9 @@ impl Form {
         (neurons * self.shape.freedom(self.dim)) as f64
     }
 
-    /// A network as one imagines it before any data: its rewards of the size `scale`.
-    fn draw(&self, neurons: usize, scale: f64, stream: &mut Stream) -> ReluNet {
-        let mut network = ReluNet::random(self.dim, neurons, stream);
-        let mut theta = network.theta().to_vec();
+    /// Makes of a random network one as imagined before any data: neurons in pairs now and then, rewards of the size `scale`.
+    fn imagine(&self, network: &mut ReluNet, scale: f64, stream: &mut Stream) {
+        let (theta, signs) = network.layers_mut();
         if uniform(stream) < PAIRED {
             for pair in theta.chunks_exact_mut(2 * self.dim) {
                 let (a, b) = pair.split_at_mut(self.dim);
@@ -89,33 +88,25 @@ impl Form {
                 normalise(b);
             }
         }
-        let mut signs = vec![1.0; neurons];
         if self.shape == Shape::Signed {
-            for (neuron, sign) in theta.chunks_exact_mut(self.dim).zip(&mut signs) {
+            for (neuron, sign) in theta.chunks_exact_mut(self.dim).zip(signs) {
                 let length = scale * normal(stream).abs();
                 neuron.iter_mut().for_each(|x| *x *= length);
                 *sign = if uniform(stream) < 0.5 { 1.0 } else { -1.0 };
             }
         }
-        if let Ok(drawn) = ReluNet::with_signs(self.dim, theta, signs) {
-            network = drawn;
-        }
-        network
     }
 
-    /// The network with one or two of its neurons drawn anew, of the same length.
-    fn vary(&self, network: &ReluNet, stream: &mut Stream) -> ReluNet {
-        let mut theta = network.theta().to_vec();
+    /// Draws one or two neurons of the network anew, of the same length.
+    fn vary(&self, network: &mut ReluNet, stream: &mut Stream) {
+        let (theta, signs) = network.layers_mut();
         for _ in 0..1 + index(stream, 2) {
-            let place = index(stream, network.neurons()) * self.dim;
+            let place = index(stream, signs.len()) * self.dim;
             let neuron = &mut theta[place..place + self.dim];
             let length = norm(neuron);
             unit_vector(stream, neuron);
             neuron.iter_mut().for_each(|x| *x *= length);
         }
-        let mut varied = network.clone();
-        varied.replace(&theta);
-        varied
     }
 }
 
@@ -136,6 +127,9 @@ pub(super) struct Ensemble {
     /// Whose turn it is to be refitted, and the refits that are due.
     next: usize,
     due: f64,
+    /// A member that is no longer one, for its memory.
+    #[serde(skip)]
+    spare: Option<Member>,
     #[serde(skip)]
     work: Work,
 }
@@ -144,7 +138,9 @@ impl Ensemble {
     pub(super) fn new(form: Form, count: usize, sigma: Option<f64>, stream: &mut Stream) -> Self {
         let members = (0..count).map(|m| {
             let neurons = if form.neurons > 0 { form.neurons } else { m % MOST_NEURONS + 1 };
-            Member::new(form.draw(neurons, 1.0, stream))
+            let mut network = ReluNet::random(form.dim, neurons, stream);
+            form.imagine(&mut network, 1.0, stream);
+            Member::new(network)
         });
         Ensemble {
             form,
@@ -156,6 +152,7 @@ impl Ensemble {
             scale: 1.0,
             next: 0,
             due: 0.0,
+            spare: None,
             work: Work::default(),
         }
     }
@@ -219,17 +216,18 @@ impl Ensemble {
             if self.weights[m] > 0.0 {
                 return;
             }
-            let network = self.new_start(stream);
-            let old = self.replace(m, network, history);
-            if self.cost(&old) < self.cost(&self.members[m]) {
-                self.members[m] = old;
-            }
+            let start = self.new_start(stream);
+            let old = self.replace(m, start, history);
+            let keeps = self.cost(&old) >= self.cost(&self.members[m]);
+            self.settle(m, old, keeps);
         }
         self.weigh(n);
         if self.weights[m] == 0.0 {
             // Where good fits are hard to find, it shares one and differs from it by its own perturbations.
             let source = self.sample(stream);
-            self.members[m] = self.members[source].clone();
+            let mut copy = self.blank();
+            copy.copy(&self.members[source]);
+            self.settle(m, copy, false);
             self.refit(m, history, WARM_STEPS);
             self.weigh(n);
         }
@@ -251,15 +249,41 @@ impl Ensemble {
     }
 
     /// A network as one imagines it before any data.
-    fn new_start(&self, stream: &mut Stream) -> ReluNet {
-        self.form.draw(self.another_size(stream), self.scale, stream)
+    fn new_start(&mut self, stream: &mut Stream) -> Member {
+        let mut start = self.blank();
+        start.network.redraw(self.another_size(stream), stream);
+        self.form.imagine(&mut start.network, self.scale, stream);
+        start.restart();
+        start
     }
 
-    /// Gives member `m` another network, and fits it; the member as it was.
-    fn replace(&mut self, m: usize, network: ReluNet, history: &History) -> Member {
-        let old = std::mem::replace(&mut self.members[m], Member::new(network));
+    /// A plausible network with one or two neurons drawn anew.
+    fn variation(&mut self, stream: &mut Stream) -> Member {
+        let mut start = self.blank();
+        start.network.clone_from(&self.members[self.sample(stream)].network);
+        self.form.vary(&mut start.network, stream);
+        start.restart();
+        start
+    }
+
+    /// A member to be written over.
+    fn blank(&mut self) -> Member {
+        self.spare.take().unwrap_or_else(|| self.members[0].clone())
+    }
+
+    /// Puts another in the place of member `m`, and fits it; the member as it was.
+    fn replace(&mut self, m: usize, start: Member, history: &History) -> Member {
+        let old = std::mem::replace(&mut self.members[m], start);
         self.refit(m, history, COLD_STEPS);
         old
+    }
+
+    /// Decides whether member `m` keeps its place; if not, `other` has it. The memory of the one without is used again.
+    fn settle(&mut self, m: usize, mut other: Member, keeps: bool) {
+        if !keeps {
+            std::mem::swap(&mut self.members[m], &mut other);
+        }
+        self.spare = Some(other);
     }
 
     /// The size of a new start: mostly the one given, and otherwise that of a plausible member, or one more or less.
@@ -278,20 +302,13 @@ impl Ensemble {
     fn renew(&mut self, history: &History, stream: &mut Stream) {
         let m = 1 + index(stream, self.members.len() - 1);
         let vary = self.is_determined(history.seen() as f64) && uniform(stream) < VARIED;
-        let network = if vary {
-            let source = self.sample(stream);
-            self.form.vary(&self.members[source].network, stream)
-        } else {
-            self.new_start(stream)
-        };
-        let old = self.replace(m, network, history);
+        let start = if vary { self.variation(stream) } else { self.new_start(stream) };
+        let old = self.replace(m, start, history);
         // A fit to perturbed rewards has twice the noise.
         let excess = |member: &Member| member.perturbed / (2.0 * self.variance()) + self.price(member);
         let worse = excess(&self.members[m]) - excess(&old);
         let keeps = uniform(stream) < libm::exp(-0.5 * worse.max(0.0));
-        if !keeps {
-            self.members[m] = old;
-        }
+        self.settle(m, old, keeps);
     }
 
     fn variance(&self) -> f64 {
@@ -350,14 +367,14 @@ impl Ensemble {
     /// A posterior draw's loss exceeds the best by σ²χ² with as many degrees of freedom as unknowns; what exceeds that is weighed down
     /// as its likelihood says.
     fn weigh(&mut self, n: f64) {
-        let costs: Vec<f64> = self.members.iter().map(|member| self.cost(member)).collect();
-        let least = costs.iter().fold(f64::MAX, |m, c| m.min(*c));
-        for ((weight, cost), member) in self.weights.iter_mut().zip(&costs).zip(&self.members) {
+        let least = self.members.iter().map(|member| self.cost(member)).fold(f64::MAX, f64::min);
+        for m in 0..self.members.len() {
+            let member = &self.members[m];
             let free = self.form.unknowns(member.network.neurons()).min(n);
             let expected = free + 3.0 * (2.0 * free).sqrt() + 2.0;
-            let excess = (cost - least - expected).max(0.0);
+            let excess = (self.cost(member) - least - expected).max(0.0);
             let likely = libm::exp(-0.5 * excess);
-            *weight = if likely > NEGLIGIBLE { likely } else { 0.0 };
+            self.weights[m] = if likely > NEGLIGIBLE { likely } else { 0.0 };
         }
     }
 
@@ -380,6 +397,15 @@ impl Ensemble {
         self.weights.iter().zip(&self.members).filter(|(w, _)| **w > 0.0).map(move |(w, m)| (w / total, &m.network))
     }
 
+    /// The same as lists: which members, and their weights.
+    pub(super) fn list_plausible(&self, which: &mut Vec<u64>, weights: &mut Vec<f64>) {
+        let total: f64 = self.weights.iter().sum();
+        which.clear();
+        which.extend((0..self.members.len()).filter(|m| self.weights[*m] > 0.0).map(|m| m as u64));
+        weights.clear();
+        weights.extend(self.weights.iter().filter(|w| **w > 0.0).map(|w| w / total));
+    }
+
     /// The mean prediction at x.
     pub(super) fn mean(&self, x: &[f64]) -> f64 {
         self.plausible().map(|(weight, network)| weight * network.value(x)).sum()
@@ -387,21 +413,23 @@ impl Ensemble {
 
     /// Whether all plausible members have the best one's linear piece at x: a neuron of unit length that switches moves the slope by one.
     pub(super) fn agree_at(&self, x: &[f64]) -> bool {
-        let slope = |network: &ReluNet| {
-            let mut slope = vec![0.0; x.len()];
+        let slope = |network: &ReluNet, slope: &mut [f64]| {
+            slope.fill(0.0);
             for (theta, sign) in network.iter().zip(network.signs()) {
                 if dot(theta, x) >= 0.0 {
-                    axpy(*sign, theta, &mut slope);
+                    axpy(*sign, theta, slope);
                 }
             }
-            slope
         };
-        let best = slope(&self.members[self.best()].network);
         let size = if self.form.shape == Shape::Unit { 1.0 } else { self.scale };
-        self.plausible().all(|(_, network)| {
-            let other = slope(network);
-            let apart: f64 = best.iter().zip(&other).map(|(a, b)| (a - b) * (a - b)).sum();
-            apart < 0.25 * size * size
+        with_zeros(2 * x.len(), |both| {
+            let (best, other) = both.split_at_mut(x.len());
+            slope(&self.members[self.best()].network, best);
+            self.plausible().all(|(_, network)| {
+                slope(network, other);
+                let apart: f64 = best.iter().zip(&*other).map(|(a, b)| (a - b) * (a - b)).sum();
+                apart < 0.25 * size * size
+            })
         })
     }
 

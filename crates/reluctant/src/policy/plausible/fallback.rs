@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::arms::{Rows, Score};
 use crate::ellipsoid::Ellipsoid;
 use crate::kernels::linear_scores;
+use crate::linalg::with_zeros;
 
 /// Next to nothing: the size of the rewards is not known.
 const LAMBDA: f64 = 1e-3;
@@ -51,12 +52,19 @@ impl Fallback {
 
     /// Learns (x, y), for which the networks had predicted `predicted`.
     pub(super) fn learn(&mut self, x: &[f64], y: f64, predicted: f64) {
-        let phi: Vec<f64> = x.iter().copied().chain([1.0]).collect();
+        with_zeros(x.len() + 1, |phi| {
+            phi[..x.len()].copy_from_slice(x);
+            phi[x.len()] = 1.0;
+            self.learn_features(phi, y, predicted);
+        });
+    }
+
+    fn learn_features(&mut self, phi: &[f64], y: f64, predicted: f64) {
         if self.count == 0.0 {
             self.origin = y;
         }
         let square = |miss: f64| (miss * miss).min(1e250);
-        let linear = square(y - self.origin - self.ridge.mean(&phi));
+        let linear = square(y - self.origin - self.ridge.mean(phi));
         let network = square(y - predicted);
         // What is predicted before anything was seen says nothing.
         if self.count > 0.0 {
@@ -67,9 +75,9 @@ impl Fallback {
             self.linear_error += (linear - self.linear_error) / memory;
             self.network_error += (network - self.network_error) / memory;
         }
-        self.squares += linear / (1.0 + self.ridge.squared_width(&phi));
+        self.squares += linear / (1.0 + self.ridge.squared_width(phi));
         self.count += 1.0;
-        self.ridge.update(&phi, y - self.origin);
+        self.ridge.update(phi, y - self.origin);
         self.acts = self.lead > if self.acts { TAKE_BACK } else { GIVE_UP };
     }
 

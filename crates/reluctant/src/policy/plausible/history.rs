@@ -1,18 +1,14 @@
 //! What was seen, in blocks of sixteen observations side by side, for the loops that refit networks.
-//!
-//! A full history is condensed to half of its budget: observations of nearly the same action become one. Networks without biases are
-//! homogeneous, f(cx) = c·f(x) for c > 0, so a sum of observations with coefficients whose squares add up to one is again an observation
-//! of unit noise, of the sum of the actions: a hundred of one action are one of a ten times longer action, and nothing else need know.
+//! A full one is condensed ([`super::condense`]).
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use super::condense::Condenser;
 use super::ensemble::LARGEST_CROWD;
 use crate::kernels::{LANES, Lane};
-use crate::linalg::{axpy, dot, norm, normalise};
+use crate::linalg::with_zeros;
 use crate::rng::{Key, normal};
 
 /// The budgets that are allowed.
@@ -40,6 +36,7 @@ pub(super) struct History {
     budget: usize,
     /// While nobody refits there are no perturbations.
     asleep: bool,
+    condenser: Condenser,
 }
 
 /// A block of observations.
@@ -64,6 +61,7 @@ impl History {
             key,
             budget,
             asleep: false,
+            condenser: Condenser::default(),
         }
     }
 
@@ -142,26 +140,30 @@ impl History {
 
     /// Makes one observation of those of nearly the same action, until half of the budget is left.
     pub(super) fn condense(&mut self) {
-        let Flat { actions, rewards, numbers, .. } = self.clone().into();
-        let (dim, kept) = (self.dim, self.budget / 2);
+        let mut condenser = std::mem::take(&mut self.condenser);
+        condenser.begin(self.dim);
+        let mut place = 0;
+        self.for_each(|x, y| {
+            condenser.add(self.numbers[place], x, y);
+            place += 1;
+        });
         self.len = 0;
         self.numbers.clear();
         self.actions.clear();
         self.rewards.clear();
         self.jitter.clear();
-        for alike in cells(dim, &actions, kept) {
-            let (action, reward) = merge(dim, &actions, &rewards, &alike);
-            // The perturbations are those of the longest.
-            let length = |i: &usize| norm(&actions[i * dim..][..dim]);
-            let longest = alike.iter().max_by(|a, b| length(a).total_cmp(&length(b)));
-            self.push(longest.map_or(0, |i| numbers[*i]), &action, reward);
-        }
+        condenser.condense(self.budget / 2, |number, x, y| _ = self.push(number, x, y));
+        self.condenser = condenser;
     }
 
     /// Forgets the perturbations of all but the first `networks`.
     pub(super) fn thin_out(&mut self, networks: usize) {
-        let kept = self.jitter.chunks_exact(self.networks).flat_map(|block| &block[..networks]).copied();
-        self.jitter = kept.collect();
+        let blocks = self.jitter.len() / self.networks;
+        for block in 0..blocks {
+            let from = block * self.networks;
+            self.jitter.copy_within(from..from + networks, block * networks);
+        }
+        self.jitter.truncate(blocks * networks);
         self.networks = networks;
     }
 
@@ -191,96 +193,14 @@ impl History {
 
     /// Every observation, in the order of its place.
     pub(super) fn for_each(&self, mut see: impl FnMut(&[f64], f64)) {
-        let mut x = vec![0.0; self.dim];
-        for place in 0..self.len {
-            let reward = self.get(place, &mut x);
-            see(&x, reward);
-        }
-    }
-}
-
-/// One observation for those at `places`: their sum with coefficients in proportion to the lengths of the actions.
-fn merge(dim: usize, actions: &[f64], rewards: &[f64], places: &[usize]) -> (Vec<f64>, f64) {
-    let action = |i: usize| &actions[i * dim..][..dim];
-    let all = places.iter().map(|&i| norm(action(i))).fold(0.0, f64::hypot);
-    let (mut sum, mut reward) = (vec![0.0; dim], 0.0);
-    for &i in places {
-        let coefficient = if all > 0.0 { norm(action(i)) / all } else { 0.0 };
-        axpy(coefficient, action(i), &mut sum);
-        reward += coefficient * rewards[i];
-    }
-    (sum, reward)
-}
-
-/// Divides the places of `actions` into at most `count` cells of nearly the same direction: the most scattered cell is cut in two, again
-/// and again. In the order of the first place of each.
-fn cells(dim: usize, actions: &[f64], count: usize) -> Vec<Vec<usize>> {
-    let mut directions = actions.to_vec();
-    directions.chunks_exact_mut(dim).for_each(|x| _ = normalise(x));
-    let weights: Vec<f64> = actions.chunks_exact(dim).map(|x| dot(x, x)).collect();
-    let cell = |places| Cell::new(dim, &directions, &weights, places);
-    let mut heap = BinaryHeap::from([cell((0..weights.len()).collect())]);
-    while heap.len() < count {
-        let Some(widest) = heap.pop() else { break };
-        let direction = |i: &usize| directions[i * dim + widest.coordinate];
-        let (low, high): (Vec<usize>, Vec<usize>) = widest.places.iter().partition(|i| direction(i) < widest.middle);
-        if low.is_empty() || high.is_empty() {
-            heap.push(widest);
-            break;
-        }
-        heap.extend([cell(low), cell(high)]);
-    }
-    let mut cells: Vec<Vec<usize>> = heap.into_iter().map(|cell| cell.places).collect();
-    cells.sort_unstable_by_key(|places| places[0]);
-    cells
-}
-
-/// Places of observations, the weighted sum of squared distances from their mean, the coordinate that has most of it, and its mean.
-struct Cell {
-    places: Vec<usize>,
-    scatter: f64,
-    coordinate: usize,
-    middle: f64,
-}
-
-impl Cell {
-    fn new(dim: usize, directions: &[f64], weights: &[f64], places: Vec<usize>) -> Self {
-        let total: f64 = places.iter().map(|&i| weights[i]).sum();
-        let mut cell = Cell { places, scatter: 0.0, coordinate: 0, middle: 0.0 };
-        let mut widest = -1.0;
-        for j in 0..dim {
-            let values = || cell.places.iter().map(|&i| (weights[i], directions[i * dim + j]));
-            let mean = values().map(|(w, x)| w * x).sum::<f64>() / total.max(f64::MIN_POSITIVE);
-            let scatter: f64 = values().map(|(w, x)| w * (x - mean) * (x - mean)).sum();
-            cell.scatter += scatter;
-            if scatter > widest {
-                (widest, cell.coordinate, cell.middle) = (scatter, j, mean);
+        with_zeros(self.dim, |x| {
+            for place in 0..self.len {
+                let reward = self.get(place, x);
+                see(x, reward);
             }
-        }
-        cell
+        });
     }
 }
-
-impl Ord for Cell {
-    /// The more scattered is the greater, and of equals the one that was seen later.
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.scatter.total_cmp(&other.scatter).then(self.places.cmp(&other.places))
-    }
-}
-
-impl PartialOrd for Cell {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Cell {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Cell {}
 
 /// A history as it is saved: the perturbations follow from the numbers.
 #[derive(Serialize, Deserialize)]
@@ -329,6 +249,7 @@ impl From<Flat> for History {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::normalise;
     use crate::relu::ReluNet;
     use crate::rng::unit_vector;
 

@@ -26,6 +26,7 @@
 //! `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything else, the default `radius = "measured"` (1.5 standard deviations) included: see
 //! README.md.
 
+mod condense;
 mod ensemble;
 mod explain;
 mod fallback;

@@ -15,6 +15,7 @@ use std::cmp::Ordering;
 use pulp::{Arch, NullaryFnOnce};
 
 use super::Plausible;
+use super::refit::Member;
 use crate::arms::{Rows, Score};
 use crate::kernels::{Blocks, LANES, Lane, block_value};
 use crate::policy::Scratch;
@@ -47,7 +48,9 @@ impl Plausible {
 
     /// Scores arms by the plausible networks.
     pub(super) fn score_by_networks(&self, rows: Rows<'_>, scratch: &mut Scratch) {
-        let networks: Vec<(f64, &ReluNet)> = self.ensemble.plausible().collect();
+        let Scratch { scores, lanes, numbers, words, weighted, .. } = scratch;
+        self.ensemble.list_plausible(words, numbers);
+        let networks = Networks { members: &self.ensemble.members, which: words, weights: numbers };
         let width = if self.probes() {
             Width::Spread(PROBE_WIDTH)
         } else if is_check(self.seen) && !self.config.sampling {
@@ -55,9 +58,23 @@ impl Plausible {
         } else {
             Width::Spread(self.config.optimism)
         };
-        scratch.scores.clear();
-        let Scratch { scores, lanes, .. } = scratch;
-        Arch::new().dispatch(Kernel { networks: &networks, width, rows, values: lanes, scores });
+        scores.clear();
+        Arch::new().dispatch(Kernel { networks, width, rows, values: lanes, weighted, scores });
+    }
+}
+
+/// The plausible members, with their weights.
+#[derive(Clone, Copy)]
+struct Networks<'a> {
+    members: &'a [Member],
+    which: &'a [u64],
+    weights: &'a [f64],
+}
+
+impl Networks<'_> {
+    #[inline(always)]
+    fn iter(&self) -> impl Iterator<Item = (f64, &ReluNet)> {
+        self.weights.iter().zip(self.which).map(|(weight, m)| (*weight, &self.members[*m as usize].network))
     }
 }
 
@@ -71,10 +88,11 @@ enum Width {
 }
 
 struct Kernel<'a> {
-    networks: &'a [(f64, &'a ReluNet)],
+    networks: Networks<'a>,
     width: Width,
     rows: Rows<'a>,
     values: &'a mut Vec<Lane>,
+    weighted: &'a mut Vec<(f64, f64)>,
     scores: &'a mut Vec<Score>,
 }
 
@@ -82,8 +100,7 @@ impl NullaryFnOnce for Kernel<'_> {
     type Output = ();
     #[inline(always)]
     fn call(self) {
-        let Kernel { networks, width, rows, values, scores } = self;
-        let mut sorted = Vec::new();
+        let Kernel { networks, width, rows, values, weighted, scores } = self;
         let mut blocks = Blocks::new(rows);
         while let Some((count, block)) = blocks.next() {
             let (mean, spread) = block_moments(networks, block, values);
@@ -91,9 +108,9 @@ impl NullaryFnOnce for Kernel<'_> {
                 let width = match width {
                     Width::Spread(optimism) => optimism * spread[lane],
                     Width::Hope => {
-                        sorted.clear();
-                        sorted.extend(networks.iter().zip(values.iter()).map(|((weight, _), v)| (v[lane], *weight)));
-                        (hope(&mut sorted) - mean[lane]).max(0.0)
+                        weighted.clear();
+                        weighted.extend(values.iter().zip(networks.weights).map(|(v, weight)| (v[lane], *weight)));
+                        (hope(weighted) - mean[lane]).max(0.0)
                     }
                 };
                 Score { mean: mean[lane], width }
@@ -104,17 +121,17 @@ impl NullaryFnOnce for Kernel<'_> {
 
 /// The mean of the plausible networks and their standard deviation at sixteen arms; their values are left in `values`.
 #[inline(always)]
-fn block_moments(networks: &[(f64, &ReluNet)], block: &[Lane], values: &mut Vec<Lane>) -> (Lane, Lane) {
+fn block_moments(networks: Networks<'_>, block: &[Lane], values: &mut Vec<Lane>) -> (Lane, Lane) {
     values.clear();
     let (mut mean, mut variance) = ([0.0; LANES], [0.0; LANES]);
-    for (weight, network) in networks {
+    for (weight, network) in networks.iter() {
         let value = block_value(network, block);
         for lane in 0..LANES {
             mean[lane] += weight * value[lane];
         }
         values.push(value);
     }
-    for ((weight, _), value) in networks.iter().zip(values.iter()) {
+    for (weight, value) in networks.weights.iter().zip(values.iter()) {
         for lane in 0..LANES {
             // Squares of what is farther apart would overflow.
             let apart = (value[lane] - mean[lane]).clamp(-1e150, 1e150);

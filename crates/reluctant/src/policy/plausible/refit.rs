@@ -40,6 +40,18 @@ impl Member {
     pub(super) fn new(network: ReluNet) -> Self {
         Member { network, loss: 0.0, perturbed: 0.0, learned: 0.0, damping: FIRST_DAMPING }
     }
+
+    /// Becomes a copy of another, in the memory that is there.
+    pub(super) fn copy(&mut self, other: &Member) {
+        self.network.clone_from(&other.network);
+        let Member { loss, perturbed, learned, damping, .. } = *other;
+        (self.loss, self.perturbed, self.learned, self.damping) = (loss, perturbed, learned, damping);
+    }
+
+    /// Forgets how well it fits: its network is another now.
+    pub(super) fn restart(&mut self) {
+        (self.loss, self.perturbed, self.learned, self.damping) = (0.0, 0.0, 0.0, FIRST_DAMPING);
+    }
 }
 
 /// Which neurons there are.
