@@ -10,6 +10,7 @@ use core::arch::x86_64::{__m512d, __m512i, _CMP_GE_OQ, _CMP_GT_OQ, _CMP_LT_OQ};
 
 use pulp::NullaryFnOnce;
 use pulp::x86::V4;
+use pulp::{Simd, f64x8};
 
 use super::optimist::{MOST_NEURONS, Optimist};
 use crate::arms::{Leader, Rows, Score};
@@ -30,7 +31,9 @@ const SLACK: f64 = 1.0 + 1e-9;
 /// Up to so many neurons the first register of a table is enough.
 const FEW_NEURONS: usize = WIDTH / 2 - 1;
 
-/// θ and r²M of the local models by one of `N` places: M₁₁, M₁₂ + M₂₁, M₂₂; and the words that they belong to, as bits.
+/// θ and r²M of the local models by one of `N` places: M₁₁, M₁₂ + M₂₁, M₂₂; and the words that they belong to, as bits. Aligned, so that no
+/// register is filled from two lines of the cache.
+#[repr(align(64))]
 struct Tables<'k, const N: usize> {
     quick: [[f64; N]; 6],
     /// θ and M as the plain formula wants them; where there is no word, whatever an earlier round left.
@@ -61,11 +64,13 @@ impl<const MARGIN: bool, const N: usize> NullaryFnOnce for Kernel<'_, MARGIN, N>
         tables.quick[5] = [f64::from_bits(EMPTY); N];
         let lines = Lines::new(optimist);
         let mut race = Race { leader: Leader::default(), winner: None };
+        let mut best = simd.splat_f64s(race.leader.value());
         let (blocks, rest) = rows.data().as_chunks::<{ 2 * WIDTH }>();
         for (block, arms) in blocks.iter().enumerate() {
-            let (candidates, words) = lines.candidates::<MARGIN, N>(simd, arms, &tables, race.leader.value());
+            let (candidates, words) = lines.candidates::<MARGIN, N>(simd, arms, &tables, best);
             if candidates != 0 {
                 race.run(optimist, candidates, &pulp::cast(words), block, arms, &mut tables);
+                best = simd.splat_f64s(race.leader.value());
             }
         }
         if rest.is_empty() {
@@ -73,7 +78,7 @@ impl<const MARGIN: bool, const N: usize> NullaryFnOnce for Kernel<'_, MARGIN, N>
         }
         let mut last = [0.0; 2 * WIDTH];
         last[..rest.len()].copy_from_slice(rest);
-        let (candidates, words) = lines.candidates::<MARGIN, N>(simd, &last, &tables, race.leader.value());
+        let (candidates, words) = lines.candidates::<MARGIN, N>(simd, &last, &tables, best);
         let present = !(u8::MAX << (rest.len() / 2));
         race.run(optimist, candidates & present, &pulp::cast(words), blocks.len(), &last, &mut tables);
         race.winner
@@ -82,7 +87,7 @@ impl<const MARGIN: bool, const N: usize> NullaryFnOnce for Kernel<'_, MARGIN, N>
 
 /// The lines that cut the plane.
 struct Lines {
-    /// θ̃ᵢ and what it adds to a word where it is active.
+    /// (a, −b) of θ̃ᵢ = (a, b), and what it adds to a word where it is active.
     neurons: [([f64; 2], i64); MOST_NEURONS],
     count: usize,
     /// The word of no active neuron, and what the lower half of the plane adds.
@@ -101,7 +106,7 @@ impl Lines {
             // A neuron that is active at (1, 0) has switched where it is not.
             let switched = if theta[0] >= 0.0 { -1 } else { 1 };
             first += i64::from(theta[0] >= 0.0);
-            *neuron = ([theta[0], theta[1]], (1 << i) + (switched << PLACE));
+            *neuron = ([theta[0], -theta[1]], (1 << i) + (switched << PLACE));
         }
         let lower = (count as i64 + 1) << PLACE;
         Lines { neurons, count, first: first << PLACE, lower, margin: optimist.margin }
@@ -114,9 +119,10 @@ impl Lines {
         simd: V4,
         arms: &[f64; 2 * WIDTH],
         tables: &Tables<'_, N>,
-        best: f64,
+        best: f64x8,
     ) -> (u8, __m512i) {
         let f = simd.avx512f;
+        let best = pulp::cast(best);
         let (low, high) = (register(arms, 0), register(arms, 1));
         let x = f._mm512_permutex2var_pd(low, f._mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0), high);
         let y = f._mm512_permutex2var_pd(low, f._mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1), high);
@@ -126,12 +132,13 @@ impl Lines {
         word = f._mm512_mask_add_epi64(word, is_lower, word, f._mm512_set1_epi64(self.lower));
         let mut nearest = f._mm512_set1_pd(f64::INFINITY);
         for (theta, adds) in &self.neurons[..self.count] {
-            let (a, b) = (f._mm512_set1_pd(theta[0]), f._mm512_set1_pd(theta[1]));
-            let input = f._mm512_add_pd(f._mm512_mul_pd(a, x), f._mm512_mul_pd(b, y));
-            let active = f._mm512_cmp_pd_mask::<_CMP_GE_OQ>(input, zero);
+            // ax + by ≥ 0 where ax ≥ −by, after rounding too: a sum has the sign it should have.
+            let left = f._mm512_mul_pd(f._mm512_set1_pd(theta[0]), x);
+            let right = f._mm512_mul_pd(f._mm512_set1_pd(theta[1]), y);
+            let active = f._mm512_cmp_pd_mask::<_CMP_GE_OQ>(left, right);
             word = f._mm512_mask_add_epi64(word, active, word, f._mm512_set1_epi64(*adds));
             if MARGIN {
-                nearest = f._mm512_min_pd(nearest, f._mm512_abs_pd(input));
+                nearest = f._mm512_min_pd(nearest, f._mm512_abs_pd(f._mm512_sub_pd(left, right)));
             }
         }
         let place = f._mm512_srli_epi64::<PLACE>(word);
@@ -142,11 +149,11 @@ impl Lines {
         let product = f._mm512_fmadd_pd(fetch(simd, m0, place), x, f._mm512_mul_pd(fetch(simd, m1, place), y));
         let rest = f._mm512_mul_pd(f._mm512_mul_pd(fetch(simd, m2, place), y), y);
         let squared = f._mm512_fmadd_pd(product, x, rest);
-        let gap = f._mm512_sub_pd(f._mm512_set1_pd(best), mean);
-        let behind = f._mm512_cmp_pd_mask::<_CMP_GT_OQ>(gap, zero);
-        let hopeless = behind & f._mm512_cmp_pd_mask::<_CMP_LT_OQ>(squared, f._mm512_mul_pd(gap, gap));
-        let strange = f._mm512_cmpneq_epi64_mask(word, f._mm512_castpd_si512(fetch(simd, words, place)));
-        let mut candidates = !hopeless | strange;
+        let gap = f._mm512_sub_pd(best, mean);
+        let known = f._mm512_cmpeq_epi64_mask(word, f._mm512_castpd_si512(fetch(simd, words, place)));
+        let behind = f._mm512_mask_cmp_pd_mask::<_CMP_GT_OQ>(known, gap, zero);
+        let hopeless = f._mm512_mask_cmp_pd_mask::<_CMP_LT_OQ>(behind, squared, f._mm512_mul_pd(gap, gap));
+        let mut candidates = !hopeless;
         if MARGIN {
             candidates &= !f._mm512_cmp_pd_mask::<_CMP_LT_OQ>(nearest, f._mm512_set1_pd(self.margin));
         }
