@@ -18,7 +18,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
-use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, residual_compensated, symmetric_times, with_zeros};
+use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, residual_compensated, symmetric_times};
+use crate::spare::{Spare, with_zeros};
 
 /// Recompute the inverse from A after this many updates. Sooner would gain little: what is left is the rounding of A⁻¹ itself.
 const REFRESH: u32 = 512;
@@ -229,11 +230,11 @@ impl Ellipsoid {
     fn shrink(&mut self, phi: &[f64], y: f64) {
         // The gain A⁻¹φ; small ones live on the stack.
         let mut stack = [0.0; 64];
-        let mut heap = Vec::new();
+        let mut heap;
         let gain: &mut [f64] = if self.dim <= stack.len() {
             &mut stack[..self.dim]
         } else {
-            heap.resize(self.dim, 0.0);
+            heap = Spare::zeros(self.dim);
             &mut heap
         };
         symmetric_times(&self.covariance, phi, gain);
@@ -264,7 +265,7 @@ impl Ellipsoid {
         self.since_refresh = 0;
         let step = self.dim + 1;
         let greatest = self.precision.iter().step_by(step).fold(0.0, |m: f64, x| m.max(*x));
-        let mut work = self.precision.clone();
+        let mut work = Spare::copy(&self.precision);
         // Beside features of enormous size the prior is lost to rounding and A need not be positive definite: then a prior that
         // rounding does not lose takes its place.
         for ridge in [0.0, 1e-14, 1e-12, 1e-10] {
@@ -272,7 +273,7 @@ impl Ellipsoid {
             work.iter_mut().zip(entries).for_each(|(work, (entry, lost))| *work = entry + lost);
             work.iter_mut().step_by(step).for_each(|x| *x += ridge * greatest);
             if let Some(factor) = Cholesky::new(&mut work, self.dim) {
-                self.covariance = factor.inverse();
+                factor.inverse(&mut self.covariance);
                 self.weights.copy_from_slice(&self.moment);
                 factor.solve(&mut self.weights);
                 self.log_det_ratio = factor.log_det() - self.log_det_prior;
@@ -293,9 +294,9 @@ impl Ellipsoid {
         if size * self.trace() < ILL_CONDITIONED {
             return;
         }
-        let inverse = std::mem::take(&mut self.covariance);
-        let mut refined = inverse.clone();
-        let mut work = vec![0.0; n];
+        let inverse = Spare::copy(&self.covariance);
+        let mut refined = std::mem::take(&mut self.covariance);
+        let mut work = Spare::zeros(n);
         for (j, column) in refined.chunks_exact_mut(n).enumerate() {
             work.fill(0.0);
             work[j] = 1.0;

@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 use crate::arms::{Rows, Score, argmax};
 use crate::ellipsoid::Ellipsoid;
 use crate::kernels::{Optimist, linear_score_reference, patterns};
-use crate::linalg::{axpy, with_zeros};
+use crate::linalg::axpy;
 use crate::policy::Scratch;
 use crate::relu::{MAX_NEURONS, Pattern, ReluNet, is_active, phi_prior};
+use crate::spare::with_zeros;
 
 /// Ridge regression on x‡ with the activations of a network frozen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -68,6 +68,7 @@ pub mod play;
 pub mod policy;
 pub mod relu;
 pub mod rng;
+mod spare;
 pub mod theory;
 
 pub use arms::{Arms, Choice, Rows, Score};

@@ -4,6 +4,8 @@
 //! multiply-add, so vectorised or not the bits are the same on every machine. ARCHITECTURE.md says how this compares with
 //! a general library.
 
+use crate::spare::Spare;
+
 /// Σ aᵢbᵢ.
 #[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -78,15 +80,6 @@ pub fn normalise(a: &mut [f64]) -> bool {
     true
 }
 
-/// `size` zeros, handed on; a few live on the stack.
-pub(crate) fn with_zeros<T>(size: usize, then: impl FnOnce(&mut [f64]) -> T) -> T {
-    let mut stack = [0.0; 128];
-    match stack.get_mut(..size) {
-        Some(few) => then(few),
-        None => then(&mut vec![0.0; size]),
-    }
-}
-
 /// The factor U with A = UᵀU of a positive definite matrix.
 ///
 /// The upper triangle of `matrix` is replaced by U; what is below the diagonal is left alone and never read.
@@ -139,16 +132,15 @@ impl<'a> Cholesky<'a> {
         }
     }
 
-    /// A⁻¹, whole and exactly symmetric.
-    pub fn inverse(&self) -> Vec<f64> {
+    /// A⁻¹, whole and exactly symmetric, into `inverse`.
+    pub fn inverse(&self, inverse: &mut [f64]) {
         let n = self.dim;
         // Row i of `root` is U⁻ᵀeᵢ, which vanishes before i; A⁻¹ = U⁻¹U⁻ᵀ has the entries rootᵢ·rootⱼ.
-        let mut root = vec![0.0; n * n];
+        let mut root = Spare::zeros(n * n);
         for i in 0..n {
             root[i * n + i] = 1.0;
             self.solve_transposed(&mut root[i * n..(i + 1) * n]);
         }
-        let mut inverse = vec![0.0; n * n];
         for i in 0..n {
             for j in i..n {
                 let value = dot(&root[i * n + j..(i + 1) * n], &root[j * n + j..(j + 1) * n]);
@@ -156,7 +148,6 @@ impl<'a> Cholesky<'a> {
                 inverse[j * n + i] = value;
             }
         }
-        inverse
     }
 }
 
@@ -303,7 +294,8 @@ mod tests {
         fn inverse_and_solve_undo_the_matrix((n, a) in positive_definite()) {
             let mut work = a.clone();
             let factor = Cholesky::new(&mut work, n).unwrap();
-            let inverse = factor.inverse();
+            let mut inverse = vec![0.0; n * n];
+            factor.inverse(&mut inverse);
             for i in 0..n {
                 let mut column: Vec<f64> = (0..n).map(|r| a[r * n + i]).collect();
                 factor.solve(&mut column);

@@ -15,6 +15,7 @@ use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
 
 use crate::arms::{Rows, Score};
 use crate::relu::{Pattern, ReluNet};
+use crate::spare::Spare;
 
 pub(crate) use descent::Descent;
 pub(crate) use linear::{linear_best, linear_score_reference, linear_scores, norm_bound};
@@ -33,19 +34,22 @@ const STACK_DIM: usize = 24;
 struct Block {
     dim: usize,
     stack: [Lane; STACK_DIM],
-    heap: Vec<Lane>,
+    heap: Option<Spare>,
 }
 
 impl Block {
     #[inline(always)]
     fn new(dim: usize) -> Self {
-        let heap = if dim > STACK_DIM { vec![[0.0; LANES]; dim] } else { Vec::new() };
+        let heap = (dim > STACK_DIM).then(|| Spare::zeros(dim * LANES));
         Block { dim, stack: [[0.0; LANES]; STACK_DIM], heap }
     }
 
     #[inline(always)]
     fn lanes(&mut self) -> &mut [Lane] {
-        if self.heap.is_empty() { &mut self.stack[..self.dim] } else { &mut self.heap }
+        match &mut self.heap {
+            None => &mut self.stack[..self.dim],
+            Some(heap) => heap.as_chunks_mut().0,
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use crate::linalg::{axpy, dot, norm, normalise, with_zeros};
+use crate::linalg::{axpy, dot, norm, normalise};
+use crate::spare::with_zeros;
 
 /// The observations to be condensed, and memory to work in.
 #[derive(Debug, Clone, Default)]

@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::history::History;
 use super::refit::{Effort, Member, Shape, Work, losses, refit};
-use crate::linalg::{axpy, dot, norm, normalise, with_zeros};
+use crate::linalg::{axpy, dot, norm, normalise};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Stream, index, normal, uniform, unit_vector};
+use crate::spare::with_zeros;
 
 /// Steps of a refit from where the last one ended, and of one from a new start.
 const WARM_STEPS: usize = 4;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::arms::{Rows, Score};
 use crate::ellipsoid::Ellipsoid;
 use crate::kernels::linear_scores;
-use crate::linalg::with_zeros;
+use crate::spare::with_zeros;
 
 /// Next to nothing: the size of the rewards is not known.
 const LAMBDA: f64 = 1e-3;

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::condense::Condenser;
 use super::ensemble::LARGEST_CROWD;
 use crate::kernels::{LANES, Lane};
-use crate::linalg::with_zeros;
 use crate::rng::{Key, normal};
+use crate::spare::with_zeros;
 
 /// The budgets that are allowed.
 pub(super) const BUDGETS: RangeInclusive<usize> = 64..=1 << 20;
