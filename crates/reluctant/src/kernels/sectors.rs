@@ -4,7 +4,8 @@
 //! once within half a turn and back within the other, so the sector of x is known by how many have switched, and in which half x lies:
 //! a small number, got together with the pattern in one sum. Tables of the local models by that number fit into registers, where a
 //! lookup is one or two instructions, not eight loads. An arm whose pattern is not the one its place in the tables was made for (it
-//! lies on a line, or the place is still empty) is scored by the plain formula, as is every arm that may win.
+//! lies on a line, or the place is still empty) is scored by the plain formula, as is every arm that may win. With three neurons or
+//! fewer the pattern itself is small enough to be the place.
 
 use core::arch::x86_64::{__m512d, __m512i, _CMP_GE_OQ, _CMP_GT_OQ, _CMP_LT_OQ};
 
@@ -28,8 +29,8 @@ const EMPTY: u64 = u64::MAX;
 /// Squared widths are taken so much larger where they only rule arms out, so that rounding does not hide a winner.
 const SLACK: f64 = 1.0 + 1e-9;
 
-/// Up to so many neurons the first register of a table is enough.
-const FEW_NEURONS: usize = WIDTH / 2 - 1;
+/// Up to so many neurons a table of all patterns fits into one register.
+const FEW_NEURONS: usize = WIDTH.ilog2() as usize;
 
 /// θ and r²M of the local models by one of `N` places: M₁₁, M₁₂ + M₂₁, M₂₂; and the words that they belong to, as bits. Aligned, so that no
 /// register is filled from two lines of the cache.
@@ -60,9 +61,8 @@ impl<const MARGIN: bool, const N: usize> NullaryFnOnce for Kernel<'_, MARGIN, N>
     #[inline(always)]
     fn call(self) -> Self::Output {
         let Kernel(simd, optimist, rows, models) = self;
-        let mut tables = Tables { quick: [[0.0; N]; 6], models };
-        tables.quick[5] = [f64::from_bits(EMPTY); N];
-        let lines = Lines::new(optimist);
+        let mut tables = Tables::new(models);
+        let lines = Lines::new::<N>(optimist);
         let mut race = Race { leader: Leader::default(), winner: None };
         let mut best = simd.splat_f64s(race.leader.value());
         let (blocks, rest) = rows.data().as_chunks::<{ 2 * WIDTH }>();
@@ -98,7 +98,7 @@ struct Lines {
 
 impl Lines {
     #[inline(always)]
-    fn new(optimist: &Optimist<'_>) -> Self {
+    fn new<const N: usize>(optimist: &Optimist<'_>) -> Self {
         let count = optimist.network.neurons();
         let mut neurons = [([0.0; 2], 0); MOST_NEURONS];
         let mut first = 0;
@@ -106,7 +106,8 @@ impl Lines {
             // A neuron that is active at (1, 0) has switched where it is not.
             let switched = if theta[0] >= 0.0 { -1 } else { 1 };
             first += i64::from(theta[0] >= 0.0);
-            *neuron = ([theta[0], -theta[1]], (1 << i) + (switched << PLACE));
+            let place = if is_few(N) { 0 } else { switched << PLACE };
+            *neuron = ([theta[0], -theta[1]], (1 << i) + place);
         }
         let lower = (count as i64 + 1) << PLACE;
         Lines { neurons, count, first: first << PLACE, lower, margin: optimist.margin }
@@ -127,9 +128,12 @@ impl Lines {
         let x = f._mm512_permutex2var_pd(low, f._mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0), high);
         let y = f._mm512_permutex2var_pd(low, f._mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1), high);
         let zero = f._mm512_set1_pd(0.0);
-        let mut word = f._mm512_set1_epi64(self.first);
-        let is_lower = f._mm512_cmp_pd_mask::<_CMP_LT_OQ>(y, zero);
-        word = f._mm512_mask_add_epi64(word, is_lower, word, f._mm512_set1_epi64(self.lower));
+        let mut word = f._mm512_set1_epi64(0);
+        if !is_few(N) {
+            let is_lower = f._mm512_cmp_pd_mask::<_CMP_LT_OQ>(y, zero);
+            let first = f._mm512_set1_epi64(self.first);
+            word = f._mm512_mask_add_epi64(first, is_lower, first, f._mm512_set1_epi64(self.lower));
+        }
         let mut nearest = f._mm512_set1_pd(f64::INFINITY);
         for (theta, adds) in &self.neurons[..self.count] {
             // ax + by ≥ 0 where ax ≥ −by, after rounding too: a sum has the sign it should have.
@@ -141,7 +145,7 @@ impl Lines {
                 nearest = f._mm512_min_pd(nearest, f._mm512_abs_pd(f._mm512_sub_pd(left, right)));
             }
         }
-        let place = f._mm512_srli_epi64::<PLACE>(word);
+        let place = if is_few(N) { word } else { f._mm512_srli_epi64::<PLACE>(word) };
         let [theta0, theta1, m0, m1, m2, words] = &tables.quick;
         // The mean is that of the plain formula to the bit. The squared width has some slack, and so may be fused.
         let (theta0, theta1) = (fetch(simd, theta0, place), fetch(simd, theta1, place));
@@ -150,8 +154,12 @@ impl Lines {
         let rest = f._mm512_mul_pd(f._mm512_mul_pd(fetch(simd, m2, place), y), y);
         let squared = f._mm512_fmadd_pd(product, x, rest);
         let gap = f._mm512_sub_pd(best, mean);
-        let known = f._mm512_cmpeq_epi64_mask(word, f._mm512_castpd_si512(fetch(simd, words, place)));
-        let behind = f._mm512_mask_cmp_pd_mask::<_CMP_GT_OQ>(known, gap, zero);
+        let behind = if is_few(N) {
+            f._mm512_cmp_pd_mask::<_CMP_GT_OQ>(gap, zero)
+        } else {
+            let known = f._mm512_cmpeq_epi64_mask(word, f._mm512_castpd_si512(fetch(simd, words, place)));
+            f._mm512_mask_cmp_pd_mask::<_CMP_GT_OQ>(known, gap, zero)
+        };
         let hopeless = f._mm512_mask_cmp_pd_mask::<_CMP_LT_OQ>(behind, squared, f._mm512_mul_pd(gap, gap));
         let mut candidates = !hopeless;
         if MARGIN {
@@ -199,10 +207,23 @@ impl Race {
     }
 }
 
-impl<const N: usize> Tables<'_, N> {
+/// Whether a table of `n` places has one for each pattern.
+#[inline(always)]
+const fn is_few(n: usize) -> bool {
+    n == WIDTH
+}
+
+impl<'k, const N: usize> Tables<'k, N> {
+    /// Empty ones: where there is no word no arm is hopeless, for the squared width is infinite or no number.
+    #[inline(always)]
+    fn new(models: &'k mut [[f64; 6]]) -> Self {
+        let [zero, infinite] = [[0.0; N], [f64::INFINITY; N]];
+        Tables { quick: [zero, zero, infinite, zero, infinite, [f64::from_bits(EMPTY); N]], models }
+    }
+
     /// The local model of a word, which takes its place if that is empty.
     fn model(&mut self, word: u64, optimist: &Optimist<'_>) -> [f64; 6] {
-        let place = (word >> PLACE) as usize;
+        let place = if is_few(N) { word } else { word >> PLACE } as usize;
         let expected = self.quick[5][place].to_bits();
         if expected == word {
             return self.models[place];
