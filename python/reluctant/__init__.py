@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import geometry, policies, theory
-from ._core import Choice, ReluNet, __version__, environments
+from ._core import Choice, Explanation, ReluNet, __version__, environments
 from .estimate import Fit, Matching, fit, match_neurons
 from .executors import PoolExecutor
 from .experiment import Experiment
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Choice",
     "Experiment",
+    "Explanation",
     "Fit",
     "Matching",
     "PoolExecutor",

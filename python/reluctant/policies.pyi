@@ -168,7 +168,7 @@ class Plausible(Policy):
         signs: Literal["ones", "free"] | None = "ones",
         networks: int | None = 32,
         mode: Literal["optimism", "sampling"] | None = "optimism",
-        optimism: float | None = 0.7,
+        optimism: float | None = 1.5,
         budget: int | None = 2000,
         lambda_: float | None = 1.0,
         radius: Literal["measured", "theorem"] | None = "measured",

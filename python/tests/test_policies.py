@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import reluctant
 from conftest import SAMPLES, circle, play
-from reluctant import Oful, OfuRelu, Oracle, Policy, ReluNet, Uniform, _core
+from reluctant import Oful, OfuRelu, Oracle, Plausible, Policy, ReluNet, Uniform, _core
 from reluctant.policies import CLASSES, class_name
 
 each = pytest.mark.parametrize(("cls", "settings"), SAMPLES)
@@ -49,6 +49,33 @@ def test_saved_loaded_copied_and_pickled_it_goes_on_to_the_bit(cls: Any, setting
         assert play(other, 20, seed=2) == expected
         assert other.rounds == policy.rounds == 60
         assert other.to_json() == policy.to_json()
+
+
+@each
+def test_an_explanation_agrees_with_scores(cls: Any, settings: dict[str, Any]) -> None:
+    policy = cls(2, **settings)
+    play(policy, 30)
+    action = [0.6, 0.8]
+    thought = policy.explain(action)
+    assert thought.mean == policy.scores([action])[0][0] and thought.spread >= 0
+    assert thought.exploring is policy.exploring
+    assert thought.model and (thought.warning is None or thought.warning)
+    assert repr(pickle.loads(pickle.dumps(thought))) == repr(thought)
+    with pytest.raises(ValueError, match="dimension"):
+        policy.explain([1.0, 0.0, 0.0])
+    with pytest.raises(ValueError, match="finite"):
+        policy.explain([1.0, float("nan")])
+
+
+def test_an_explanation_warns_of_rewards_that_no_network_explains() -> None:
+    policy, arms = Plausible(2, neurons=3), circle(64)
+    for _ in range(60):
+        action = policy.select(arms).action
+        policy.update(action, 50 - 30 * action[0])
+    thought = policy.explain([1.0, 0.0])
+    assert thought.model == "a linear function with a constant"
+    assert thought.warning == "no network of the range explains the rewards"
+    assert thought.why in str(thought) and thought.warning in str(thought)
 
 
 @each

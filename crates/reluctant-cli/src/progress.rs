@@ -35,7 +35,8 @@ impl Progress {
                 } else {
                     let kept =
                         if finished > 0 { format!(", {finished} of them finished earlier") } else { String::new() };
-                    eprintln!("{name}: {total} trials{kept}");
+                    let plural = if total == 1 { "" } else { "s" };
+                    eprintln!("{name}: {total} trial{plural}{kept}");
                     *bar = ProgressBar::hidden();
                 }
             }

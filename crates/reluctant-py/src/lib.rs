@@ -37,7 +37,7 @@ mod _core {
     #[pymodule_export]
     use super::paper::{alpha0, best_action, cells, most_cells, theory};
     #[pymodule_export]
-    use super::policy::{Choice, Policy, saved_kind};
+    use super::policy::{Choice, Explanation, Policy, saved_kind};
     #[pymodule_export]
     use super::results::{Results, read_results};
     #[pymodule_export]

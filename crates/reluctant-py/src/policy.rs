@@ -77,6 +77,62 @@ impl Choice {
     }
 }
 
+/// What a policy thinks of an action, and why.
+#[pyclass(frozen, get_all, module = "reluctant")]
+pub(crate) struct Explanation {
+    /// The predicted mean reward.
+    mean: f64,
+    /// How unsure the policy is of it.
+    spread: f64,
+    /// Whether the next choice is exploration.
+    exploring: bool,
+    /// Which model acts.
+    model: String,
+    /// Why this one; empty if the policy has no other.
+    why: String,
+    /// What is amiss, or None.
+    warning: Option<String>,
+}
+
+#[pymethods]
+impl Explanation {
+    #[new]
+    #[pyo3(signature = (mean, spread, exploring, model, why = String::new(), warning = None))]
+    fn new(mean: f64, spread: f64, exploring: bool, model: String, why: String, warning: Option<String>) -> Self {
+        Explanation { mean, spread, exploring, model, why, warning }
+    }
+
+    fn __str__(&self) -> String {
+        let mut text = format!("{:.3} ± {:.3} by {}", self.mean, self.spread, self.model);
+        if !self.why.is_empty() {
+            text += &format!(" ({})", self.why);
+        }
+        if let Some(warning) = &self.warning {
+            text += &format!("; warning: {warning}");
+        }
+        text
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let text = |text: &str| Ok::<_, PyErr>(PyString::new(py, text).repr()?.to_string());
+        let warning = self.warning.as_deref().map_or(Ok("None".to_owned()), text)?;
+        let exploring = if self.exploring { "True" } else { "False" };
+        Ok(format!(
+            "Explanation(mean={:.6}, spread={:.6}, exploring={exploring}, model={}, why={}, warning={warning})",
+            self.mean,
+            self.spread,
+            text(&self.model)?,
+            text(&self.why)?
+        ))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let Explanation { mean, spread, exploring, model, why, warning } = slf.get();
+        let parts = (*mean, *spread, *exploring, model, why, warning);
+        Ok((slf.get_type().into_any(), parts.into_pyobject(slf.py())?.into_any()))
+    }
+}
+
 /// The format of a saved policy, around the core's snapshot.
 const FORMAT: u32 = 1;
 
@@ -393,6 +449,22 @@ impl Policy {
             Ok(state.scratch.scores.iter().map(|score| (score.mean, score.width)).unzip())
         })?;
         Ok((PyArray1::from_vec(py, means), PyArray1::from_vec(py, widths)))
+    }
+
+    /// What the policy thinks of an action, and why: mean and spread, which model acts, and what is amiss.
+    ///
+    /// >>> from reluctant import Plausible
+    /// >>> thought = Plausible(dim=2, neurons=3).explain([1.0, 0.0])
+    /// >>> thought.model, thought.warning
+    /// ('128 plausible networks of 3 neurons', None)
+    fn explain(&self, py: Python<'_>, action: &Bound<'_, PyAny>) -> PyResult<Explanation> {
+        let action = Numbers::read("action", &["coordinates"], action)?;
+        let data = action.data();
+        let policy::Explanation { mean, spread, exploring, model, why, warning } = self.with(py, |state| {
+            self.check_dim("the action", data.len())?;
+            state.policy.explain(data)
+        })?;
+        Ok(Explanation { mean, spread, exploring, model, why, warning })
     }
 
     /// The whole state as JSON: what `from_json` makes of it goes on to the bit.

@@ -124,6 +124,9 @@ impl Figure {
             for (series, policy) in series.iter_mut().zip(&panel.policies) {
                 series.finals = finals(policy);
             }
+            if is_crowded(panel) {
+                series.iter_mut().skip(1).for_each(|series| series.band.clear());
+            }
             let x = log_rounds(panel);
             let y = log_range(&series, x);
             let title = panel.title.clone();
@@ -134,7 +137,9 @@ impl Figure {
             0 => {}
             1 => note += GROWTH,
             _ => {
-                note += " Bands: from the 10 % to the 90 % quantile. Dots: the final regret of each trial, a bar at their median.";
+                let bands = if digest.panels.iter().any(is_crowded) { "Band of the first" } else { "Bands" };
+                note += &format!(" {bands}: from the 10 % to the 90 % quantile.");
+                note += " Dots: the final regret of each trial, a bar at their median.";
                 note += GROWTH;
             }
         }
@@ -152,6 +157,11 @@ impl Figure {
         let description = format!("{}, {}", self.description, plot.title);
         Some(Figure { description, plots: vec![plot.clone()], note: self.note.clone() })
     }
+}
+
+/// Whether there are so many policies that their bands would be one grey area: then only the first has one, and dots speak for the others.
+fn is_crowded(panel: &PanelDigest<'_>) -> bool {
+    panel.policies.len() > 8
 }
 
 /// A plot for each panel that `plot` makes one of.

@@ -6,9 +6,9 @@
 //!
 //! > mean + c·s,
 //!
-//! where mean and spread s are taken over the plausible networks. That is nearly greedy, and alone it would sometimes stay with an arm
-//! that is good but not the best. So in a few rounds, ever fewer, it plays what the most hopeful networks hope most of, and in very few
-//! what they know least about ([`optimism`]).
+//! where mean and spread s are taken over the plausible networks. Alone that would sometimes stay with an arm that is good but not the
+//! best. So in a few rounds, ever fewer, it plays what the most hopeful networks hope most of, and in very few what they know least about
+//! ([`optimism`]).
 //!
 //! Three models, from small to large, and the rule that chooses among them:
 //!
@@ -102,7 +102,7 @@ pub(super) const ENTRY: Entry = Entry {
             Kind::Word(&["optimism", "sampling"]),
             "act by optimism, or by one network drawn at random a round",
         ),
-        Param::new("optimism", Initial::Real(0.7), Kind::NOT_NEGATIVE, "c: standard deviations added to the mean"),
+        Param::new("optimism", Initial::Real(1.5), Kind::NOT_NEGATIVE, "c: standard deviations added to the mean"),
         Param::new(
             "budget",
             Initial::Count(2000),

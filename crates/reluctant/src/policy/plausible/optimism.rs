@@ -1,10 +1,10 @@
 //! From the plausible networks to the scores of arms.
 //!
-//! In most rounds the width of an arm is c standard deviations over the networks: nearly greedy, for the arms of a round explore by
-//! themselves. What is wrong with it shows in one trial of twenty: it settles on an arm that is good but not the best, while the networks
-//! that know of a better one are few, and no spread with a small c reaches up to what they say. So some rounds are *checks*, in which an
-//! arm is worth what the most hopeful of the networks, a sixteenth of them, expect of it. If they are right a better arm is found; if not,
-//! the observation refutes them, and the next check looks elsewhere. Checks come at a rate of 1/n, so their cost grows like log T.
+//! In most rounds the width of an arm is c standard deviations over the networks. What is wrong with it shows in one trial of twenty: it
+//! settles on an arm that is good but not the best, while the networks that know of a better one are few, and no spread reaches up to what
+//! they say. So some rounds are *checks*, in which an arm is worth what the most hopeful of the networks, a sixteenth of them, expect of
+//! it. If they are right a better arm is found; if not, the observation refutes them, and the next check looks elsewhere. Checks come at
+//! a rate of 1/n, so their cost grows like log T.
 //!
 //! One mistake survives that: an early observation that noise has put far off, in a region that nobody enters again, makes all networks
 //! sure of the wrong thing, and then one of them is frozen. So in the frozen stage there are *probes*, of an arm for which there is any
@@ -21,8 +21,9 @@ use crate::kernels::{Blocks, LANES, Lane, block_value};
 use crate::policy::Scratch;
 use crate::relu::ReluNet;
 
-/// Checks while the number of observations grows e-fold. From as many observations on: before, every round would be one.
-const CHECKS: f64 = 20.0;
+/// Checks while the number of observations grows e-fold, from so many observations on: before, somebody hopes for anything.
+const CHECKS: f64 = 10.0;
+const CHECKED_FROM: u64 = 20;
 /// The first probe comes after so many observations, the next ones after four times as many each; its width in standard deviations.
 const PROBED_FROM: u64 = 4096;
 const PROBE_WIDTH: f64 = 10.0;
@@ -32,7 +33,7 @@ const HOPEFUL: f64 = 1.0 / 16.0;
 /// Whether the round after `seen` observations is a check.
 pub(super) fn is_check(seen: u64) -> bool {
     let n = seen as f64;
-    n >= CHECKS && (CHECKS * libm::log(n + 1.0)).floor() > (CHECKS * libm::log(n)).floor()
+    seen >= CHECKED_FROM && (CHECKS * libm::log(n + 1.0)).floor() > (CHECKS * libm::log(n)).floor()
 }
 
 /// Whether the round after `seen` observations may be a probe.
@@ -176,7 +177,7 @@ mod tests {
     #[test]
     fn checks_become_rare_like_one_over_n() {
         let checks = |from: u64, to: u64| (from..to).filter(|&n| is_check(n)).count() as f64;
-        assert_eq!(checks(0, 20), 0.0);
+        assert_eq!(checks(0, CHECKED_FROM), 0.0);
         for n in [20, 100, 1_000, 100_000] {
             let expected = CHECKS * 10f64.ln();
             assert!((checks(n, 10 * n) - expected).abs() <= 1.5, "{n}: {}", checks(n, 10 * n));
