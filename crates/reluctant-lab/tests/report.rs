@@ -111,6 +111,18 @@ fn the_bound_is_shown_where_a_theorem_applies_and_nowhere_else() {
 }
 
 #[test]
+fn of_many_policies_only_the_first_has_a_band() {
+    // Nothing else has the opacity of a band.
+    for (case, bands, words) in [("paper", 2 * 6, " Bands: from"), ("many", 2, " Band of the first: from")] {
+        let dir = directory(&format!("bands-{case}"));
+        report::write_all(&results(case), &dir).unwrap();
+        let svg = fs::read_to_string(dir.join("regret-log.svg")).unwrap();
+        assert_eq!(svg.matches("opacity=\"0.13\"").count(), bands, "{case}");
+        assert!(svg.contains(words), "{case}");
+    }
+}
+
+#[test]
 fn tables_fit_a_hundred_columns() {
     for case in made_up::CASES {
         for line in report::table::of(&results(case)).lines() {

@@ -191,7 +191,8 @@ impl Placed<'_> {
 
     fn curves(&self, items: &mut Vec<Item>) {
         let series = &self.plot.series;
-        let opacity = if series.len() <= 6 { 0.13 } else { 0.07 };
+        let bands = series.iter().filter(|series| !series.band.is_empty()).count();
+        let opacity = if bands <= 6 { 0.13 } else { 0.07 };
         let (mut inside, mut edges) = (Vec::new(), Vec::new());
         let guides = |over: bool| {
             let guides = self.plot.guides.iter().filter(move |guide| guide.over == over);
