@@ -11,6 +11,7 @@ from typing_extensions import Self, disjoint_base
 __all__ = [
     "Choice",
     "Experiment",
+    "Explanation",
     "Policy",
     "ReluNet",
     "Results",
@@ -72,7 +73,7 @@ class Explanation:
         spread: float,
         exploring: bool,
         model: str,
-        why: str = "",
+        why: str,
         warning: str | None = None,
     ) -> Self: ...
     @property

@@ -97,7 +97,7 @@ pub(crate) struct Explanation {
 #[pymethods]
 impl Explanation {
     #[new]
-    #[pyo3(signature = (mean, spread, exploring, model, why = String::new(), warning = None))]
+    #[pyo3(signature = (mean, spread, exploring, model, why, warning = None))]
     fn new(mean: f64, spread: f64, exploring: bool, model: String, why: String, warning: Option<String>) -> Self {
         Explanation { mean, spread, exploring, model, why, warning }
     }
