@@ -63,8 +63,10 @@ def test_an_explanation_agrees_with_scores(cls: Any, settings: dict[str, Any]) -
     assert repr(pickle.loads(pickle.dumps(thought))) == repr(thought)
     with pytest.raises(ValueError, match="dimension"):
         policy.explain([1.0, 0.0, 0.0])
-    with pytest.raises(ValueError, match="finite"):
+    with pytest.raises(ValueError, match="a coordinate of the action is NaN"):
         policy.explain([1.0, float("nan")])
+    with pytest.raises(ValueError, match=r"an array with 1 axis \(coordinates\), not 2"):
+        policy.explain([action])
 
 
 def test_an_explanation_warns_of_rewards_that_no_network_explains() -> None:

@@ -21,8 +21,9 @@ impl<'py> Numbers<'py> {
         if array.ndim() != axes.len() {
             let (needed, found) = (axes.len(), array.ndim());
             let shape = axes.join(", ");
+            let plural = if needed == 1 { "axis" } else { "axes" };
             return Err(PyValueError::new_err(format!(
-                "{what} must be an array with {needed} axes ({shape}), not {found}"
+                "{what} must be an array with {needed} {plural} ({shape}), not {found}"
             )));
         }
         let array = array.try_readonly().map_err(|_| PyValueError::new_err(format!("{what} is being written to")))?;

@@ -460,10 +460,8 @@ impl Policy {
     fn explain(&self, py: Python<'_>, action: &Bound<'_, PyAny>) -> PyResult<Explanation> {
         let action = Numbers::read("action", &["coordinates"], action)?;
         let data = action.data();
-        let policy::Explanation { mean, spread, exploring, model, why, warning } = self.with(py, |state| {
-            self.check_dim("the action", data.len())?;
-            state.policy.explain(data)
-        })?;
+        let policy::Explanation { mean, spread, exploring, model, why, warning } =
+            self.with(py, |state| state.policy.explain(data))?;
         Ok(Explanation { mean, spread, exploring, model, why, warning })
     }
 

@@ -22,7 +22,7 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::arms::{Arms, Choice, Rows, Score, argmax};
+use crate::arms::{Arms, Choice, Rows, Score, argmax, check_observation};
 use crate::error::{Error, Result};
 use crate::frozen::FrozenRelu;
 use crate::kernels::{LANES, ModelTable};
@@ -100,6 +100,7 @@ pub trait Policy: fmt::Debug + Send + Sync {
 
     /// What the policy thinks of an action, and why.
     fn explain(&self, action: &[f64]) -> Result<Explanation> {
+        check_observation(self.dim(), action, 0.0)?;
         let mut scratch = Scratch::default();
         self.score(Rows::new(self.dim(), action)?, &mut scratch)?;
         let Score { mean, width } = scratch.scores.first().copied().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! What the policy thinks of an action, and why: which model acts, and what to warn of.
 
 use super::Plausible;
-use crate::arms::{Rows, Score};
+use crate::arms::{Rows, Score, check_observation};
 use crate::error::Result;
 use crate::policy::{Explanation, Policy, Scratch};
 use crate::relu::ReluNet;
@@ -9,6 +9,7 @@ use crate::relu::ReluNet;
 impl Plausible {
     /// [`Policy::explain`].
     pub(super) fn explanation(&self, action: &[f64]) -> Result<Explanation> {
+        check_observation(self.config.dim, action, 0.0)?;
         let rows = Rows::new(self.config.dim, action)?;
         let mut scratch = Scratch::default();
         self.score(rows, &mut scratch)?;
