@@ -220,9 +220,14 @@ pub(crate) fn check_dim(what: &'static str, expected: usize, found: usize) -> Re
 /// An error unless `action` and `reward` may enter a policy of dimension `dim`. Every `update` begins with it, so that a
 /// refused observation leaves the policy as it was.
 pub fn check_observation(dim: usize, action: &[f64], reward: f64) -> Result<()> {
-    check_dim("the action", dim, action.len())?;
-    action.iter().try_for_each(|&x| check_finite("a coordinate of the action", x))?;
+    check_action(dim, action)?;
     check_finite("the reward", reward)
+}
+
+/// An error unless the action has dimension `dim` and is finite.
+pub(crate) fn check_action(dim: usize, action: &[f64]) -> Result<()> {
+    check_dim("the action", dim, action.len())?;
+    action.iter().try_for_each(|&x| check_finite("a coordinate of the action", x))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::arms::{Arms, Choice, Rows, Score, argmax, check_observation};
+use crate::arms::{Arms, Choice, Rows, Score, argmax, check_action};
 use crate::error::{Error, Result};
 use crate::frozen::FrozenRelu;
 use crate::kernels::{LANES, ModelTable};
@@ -100,12 +100,7 @@ pub trait Policy: fmt::Debug + Send + Sync {
 
     /// What the policy thinks of an action, and why.
     fn explain(&self, action: &[f64]) -> Result<Explanation> {
-        check_observation(self.dim(), action, 0.0)?;
-        let mut scratch = Scratch::default();
-        self.score(Rows::new(self.dim(), action)?, &mut scratch)?;
-        let Score { mean, width } = scratch.scores.first().copied().unwrap_or_default();
-        let model = self.name().to_owned();
-        Ok(Explanation { mean, spread: width, exploring: self.exploring(), model, why: String::new(), warning: None })
+        explain_by_score(self, action)
     }
 
     /// The whole state, to be saved and restored.
@@ -127,6 +122,16 @@ pub struct Explanation {
     pub why: String,
     /// What is amiss, if something is.
     pub warning: Option<String>,
+}
+
+/// The explanation of a policy with one model.
+fn explain_by_score<P: Policy + ?Sized>(policy: &P, action: &[f64]) -> Result<Explanation> {
+    check_action(policy.dim(), action)?;
+    let mut scratch = Scratch::default();
+    policy.score(Rows::trusted(policy.dim(), action), &mut scratch)?;
+    let Score { mean, width } = scratch.scores.first().copied().unwrap_or_default();
+    let model = policy.name().to_owned();
+    Ok(Explanation { mean, spread: width, exploring: policy.exploring(), model, why: String::new(), warning: None })
 }
 
 /// Memory that `select` works in. Its content between calls means nothing.

@@ -118,13 +118,14 @@ impl Figure {
 
     /// The median with the 10–90 % range of trials on logarithmic axes: what the mean hides.
     pub fn spread(digest: &Digest<'_>) -> Self {
+        let crowded = digest.panels.iter().any(is_crowded);
         let plots = plots(digest, |panel, looks| {
             let ends = |at: &Sample| (at.q90 > at.q10).then_some([at.q10, at.q90]);
             let mut series = series(panel, looks, false, |at| at.median, ends);
             for (series, policy) in series.iter_mut().zip(&panel.policies) {
                 series.finals = finals(policy);
             }
-            if is_crowded(panel) {
+            if crowded {
                 series.iter_mut().skip(1).for_each(|series| series.band.clear());
             }
             let x = log_rounds(panel);
@@ -137,7 +138,7 @@ impl Figure {
             0 => {}
             1 => note += GROWTH,
             _ => {
-                let bands = if digest.panels.iter().any(is_crowded) { "Band of the first" } else { "Bands" };
+                let bands = if crowded { "Band of the first" } else { "Bands" };
                 note += &format!(" {bands}: from the 10 % to the 90 % quantile.");
                 note += " Dots: the final regret of each trial, a bar at their median.";
                 note += GROWTH;

@@ -1,24 +1,19 @@
 //! What the policy thinks of an action, and why: which model acts, and what to warn of.
 
 use super::Plausible;
-use crate::arms::{Rows, Score, check_observation};
 use crate::error::Result;
-use crate::policy::{Explanation, Policy, Scratch};
+use crate::policy::{Explanation, explain_by_score};
 use crate::relu::ReluNet;
 
 impl Plausible {
-    /// [`Policy::explain`].
+    /// [`crate::Policy::explain`].
     pub(super) fn explanation(&self, action: &[f64]) -> Result<Explanation> {
-        check_observation(self.config.dim, action, 0.0)?;
-        let rows = Rows::new(self.config.dim, action)?;
-        let mut scratch = Scratch::default();
-        self.score(rows, &mut scratch)?;
-        let Score { mean, width } = scratch.scores.first().copied().unwrap_or_default();
-        let (model, why) = self.model();
-        let mut explanation =
-            Explanation { mean, spread: width, exploring: self.exploring(), model, why, warning: self.warning() };
+        let mut explanation = explain_by_score(self, action)?;
+        (explanation.model, explanation.why) = self.model();
+        explanation.warning = self.warning();
         if self.frozen.is_none() && !self.linear_acts() {
-            let apart = |(weight, network): (f64, &ReluNet)| weight * (network.value(action) - mean).powi(2);
+            let apart =
+                |(weight, network): (f64, &ReluNet)| weight * (network.value(action) - explanation.mean).powi(2);
             explanation.spread = self.ensemble.plausible().map(apart).sum::<f64>().sqrt();
         }
         Ok(explanation)
