@@ -2,16 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::draws::Sampler;
 use super::history::History;
 use super::refit::{Effort, Member, Shape, Work, losses, refit};
-use crate::linalg::{axpy, dot, norm, normalise};
+use super::renewal::pairing;
+use crate::linalg::{axpy, dot};
 use crate::relu::{MAX_NEURONS, ReluNet};
-use crate::rng::{Stream, index, normal, uniform, unit_vector};
+use crate::rng::{Stream, uniform};
 use crate::spare::with_zeros;
 
 /// Steps of a refit from where the last one ended, and of one from a new start.
-const WARM_STEPS: usize = 4;
-const COLD_STEPS: usize = 15;
+pub(super) const WARM_STEPS: usize = 4;
+pub(super) const COLD_STEPS: usize = 30;
 /// While data is scarce fits are cheap, and the mean of a few networks would lean to one side by chance: until `CROWDED` observations
 /// there are `CROWD` times as many, and then ever fewer.
 const CROWD: usize = 4;
@@ -20,28 +22,12 @@ const CROWDED: u64 = 32;
 const EVERY_ROUND: f64 = 30.0;
 /// But while some have fallen out, at least this many a round for each of them, up to one in all.
 const SHORT: f64 = 0.25;
-/// Proposals a round: `EARLY` until `EARLY_UNTIL` observations, when fits are cheap and it is decided which optimum is believed in. Then
-/// fewer, by the square of the observations, but at least `RENEW` by their number, which is at most one.
-const EARLY: f64 = 10.0;
-const EARLY_UNTIL: f64 = 100.0;
-const RENEW: f64 = 200.0;
-/// The share of proposals that are a plausible network with one or two neurons drawn anew; the others are new starts. With ten neurons
-/// and little noise half of the first kind fit, and one in a hundred of the second.
-const VARIED: f64 = 0.9;
-/// How often a member that has fallen out is started anew before it waits for its next turn.
-const RETRIES: usize = 2;
-/// The share of starts whose neurons come in nearly opposite pairs. Independent neurons alone would make it look impossible that a
-/// network is high on both sides of the sphere.
-const PAIRED: f64 = 0.25;
-const PAIR_SPREAD: f64 = 0.3;
 /// A weight below this counts as none.
 const NEGLIGIBLE: f64 = 0.02;
 /// The most neurons considered when their number is not given.
 pub(super) const MOST_NEURONS: usize = 16;
-/// Beside a number of neurons that is given, so many more or fewer are considered: a new start has the number given with probability
-/// `TRUST`, and −2 log of the prior grows by `SIZE_DOUBT` with each neuron more or fewer.
+/// Beside a number of neurons that is given, so many more or fewer are considered, and −2 log of the prior grows by `SIZE_DOUBT` with each.
 const DOUBT: usize = 3;
-const TRUST: f64 = 0.75;
 const SIZE_DOUBT: f64 = 6.0;
 /// A given noise level counts as much as this many residuals.
 const NOISE_WORTH: f64 = 10.0;
@@ -78,37 +64,6 @@ impl Form {
     fn unknowns(&self, neurons: usize) -> f64 {
         (neurons * self.shape.freedom(self.dim)) as f64
     }
-
-    /// Makes of a random network one as imagined before any data: neurons in pairs now and then, rewards of the size `scale`.
-    fn imagine(&self, network: &mut ReluNet, scale: f64, stream: &mut Stream) {
-        let (theta, signs) = network.layers_mut();
-        if uniform(stream) < PAIRED {
-            for pair in theta.chunks_exact_mut(2 * self.dim) {
-                let (a, b) = pair.split_at_mut(self.dim);
-                b.iter_mut().zip(a).for_each(|(b, a)| *b = PAIR_SPREAD * *b - *a);
-                normalise(b);
-            }
-        }
-        if self.shape == Shape::Signed {
-            for (neuron, sign) in theta.chunks_exact_mut(self.dim).zip(signs) {
-                let length = scale * normal(stream).abs();
-                neuron.iter_mut().for_each(|x| *x *= length);
-                *sign = if uniform(stream) < 0.5 { 1.0 } else { -1.0 };
-            }
-        }
-    }
-
-    /// Draws one or two neurons of the network anew, of the same length.
-    fn vary(&self, network: &mut ReluNet, stream: &mut Stream) {
-        let (theta, signs) = network.layers_mut();
-        for _ in 0..1 + index(stream, 2) {
-            let place = index(stream, signs.len()) * self.dim;
-            let neuron = &mut theta[place..place + self.dim];
-            let length = norm(neuron);
-            unit_vector(stream, neuron);
-            neuron.iter_mut().for_each(|x| *x *= length);
-        }
-    }
 }
 
 /// The plausible networks.
@@ -124,15 +79,17 @@ pub(super) struct Ensemble {
     /// The noise level in use.
     pub(super) sigma: f64,
     /// The root mean square of the rewards.
-    scale: f64,
+    pub(super) scale: f64,
     /// Whose turn it is to be refitted, and the refits that are due.
-    next: usize,
+    pub(super) next: usize,
     due: f64,
     /// A member that is no longer one, for its memory.
     #[serde(skip)]
-    spare: Option<Member>,
+    pub(super) spare: Option<Member>,
     #[serde(skip)]
     work: Work,
+    #[serde(skip)]
+    sampler: Sampler,
 }
 
 impl Ensemble {
@@ -140,8 +97,10 @@ impl Ensemble {
         let members = (0..count).map(|m| {
             let neurons = if form.neurons > 0 { form.neurons } else { m % MOST_NEURONS + 1 };
             let mut network = ReluNet::random(form.dim, neurons, stream);
-            form.imagine(&mut network, 1.0, stream);
-            Member::new(network)
+            let paired = form.imagine(&mut network, 1.0, stream);
+            let mut member = Member::new(network);
+            member.restart(paired);
+            member
         });
         Ensemble {
             form,
@@ -155,6 +114,7 @@ impl Ensemble {
             due: 0.0,
             spare: None,
             work: Work::default(),
+            sampler: Sampler::default(),
         }
     }
 
@@ -162,11 +122,9 @@ impl Ensemble {
     fn account(&mut self, place: usize, history: &History) {
         with_zeros(history.dim(), |x| {
             let y = history.get(place, x);
-            for (m, member) in self.members.iter_mut().enumerate() {
+            for member in &mut self.members {
                 let miss = member.network.value(x) - y;
-                let perturbed = miss - self.sigma * history.jitter(place, m);
                 member.loss += miss * miss;
-                member.perturbed += perturbed * perturbed;
             }
         });
     }
@@ -175,7 +133,7 @@ impl Ensemble {
     pub(super) fn reassess(&mut self, history: &History) {
         for (m, member) in self.members.iter_mut().enumerate() {
             let network = &member.network;
-            (member.loss, member.perturbed) = losses(network.theta(), network.signs(), m, history, self.sigma);
+            member.loss = losses(network.theta(), network.signs(), m, history, self.sigma).0;
         }
     }
 
@@ -192,124 +150,20 @@ impl Ensemble {
             self.due -= 1.0;
             self.refit_next(history, stream);
         }
-        let mut proposals = self.proposals(seen);
-        while uniform(stream) < proposals {
-            proposals -= 1.0;
-            self.renew(history, stream);
-        }
+        self.renew(history, stream);
         self.estimate_noise(n);
         self.weigh(n);
     }
 
-    fn refit(&mut self, m: usize, history: &History, steps: usize) {
+    pub(super) fn refit(&mut self, m: usize, history: &History, steps: usize) {
         let effort = Effort { steps, tolerance: 0.02 * self.sigma * self.sigma };
         refit(&mut self.members[m], m, self.form.shape, history, self.sigma, effort, &mut self.work);
     }
 
-    /// Refits the member whose turn it is; if it does not come back among the plausible ones, it starts anew.
-    fn refit_next(&mut self, history: &History, stream: &mut Stream) {
-        let m = self.next;
-        self.next = (m + 1) % self.members.len();
-        self.refit(m, history, WARM_STEPS);
-        let n = history.len() as f64;
-        for _ in 0..RETRIES {
-            self.weigh(n);
-            if self.weights[m] > 0.0 {
-                return;
-            }
-            let start = self.new_start(stream);
-            let old = self.replace(m, start, history);
-            let keeps = self.cost(&old) >= self.cost(&self.members[m]);
-            self.settle(m, old, keeps);
-        }
-        self.weigh(n);
-        if self.weights[m] == 0.0 {
-            // Where good fits are hard to find, it shares one and differs from it by its own perturbations.
-            let source = self.sample(stream);
-            let mut copy = self.blank();
-            copy.copy(&self.members[source]);
-            self.settle(m, copy, false);
-            self.refit(m, history, WARM_STEPS);
-            self.weigh(n);
-        }
-    }
-
-    /// How many proposals are made after `seen` observations.
-    fn proposals(&self, seen: f64) -> f64 {
-        let few = (RENEW / seen).min(1.0);
-        if !self.is_determined(seen) {
-            return few;
-        }
-        let ratio = (EARLY_UNTIL / seen).min(1.0);
-        (EARLY * ratio * ratio).max(few)
-    }
-
-    /// Whether there are as many observations as unknowns. Before, every start can be made to fit.
-    fn is_determined(&self, seen: f64) -> bool {
-        seen >= self.unknowns()
-    }
-
-    /// A network as one imagines it before any data.
-    fn new_start(&mut self, stream: &mut Stream) -> Member {
-        let mut start = self.blank();
-        start.network.redraw(self.another_size(stream), stream);
-        self.form.imagine(&mut start.network, self.scale, stream);
-        start.restart();
-        start
-    }
-
-    /// A plausible network with one or two neurons drawn anew.
-    fn variation(&mut self, stream: &mut Stream) -> Member {
-        let mut start = self.blank();
-        start.network.clone_from(&self.members[self.sample(stream)].network);
-        self.form.vary(&mut start.network, stream);
-        start.restart();
-        start
-    }
-
-    /// A member to be written over.
-    fn blank(&mut self) -> Member {
-        self.spare.take().unwrap_or_else(|| self.members[0].clone())
-    }
-
-    /// Puts another in the place of member `m`, and fits it; the member as it was.
-    fn replace(&mut self, m: usize, start: Member, history: &History) -> Member {
-        let old = std::mem::replace(&mut self.members[m], start);
-        self.refit(m, history, COLD_STEPS);
-        old
-    }
-
-    /// Decides whether member `m` keeps its place; if not, `other` has it. The memory of the one without is used again.
-    fn settle(&mut self, m: usize, mut other: Member, keeps: bool) {
-        if !keeps {
-            std::mem::swap(&mut self.members[m], &mut other);
-        }
-        self.spare = Some(other);
-    }
-
-    /// The size of a new start: mostly the one given, and otherwise that of a plausible member, or one more or less.
-    fn another_size(&self, stream: &mut Stream) -> usize {
-        let given = self.form.neurons;
-        if given > 0 && uniform(stream) < TRUST {
-            return given;
-        }
-        let model = self.sample(stream);
-        let size = self.members[model].network.neurons() + index(stream, 3);
-        let (least, most) = self.form.sizes();
-        (size.max(2) - 1).clamp(least, most)
-    }
-
-    /// Proposes another network for a member, and keeps it as often as its evidence against the old one says.
-    fn renew(&mut self, history: &History, stream: &mut Stream) {
-        let m = 1 + index(stream, self.members.len() - 1);
-        let vary = self.is_determined(history.seen() as f64) && uniform(stream) < VARIED;
-        let start = if vary { self.variation(stream) } else { self.new_start(stream) };
-        let old = self.replace(m, start, history);
-        // A fit to perturbed rewards has twice the noise.
-        let excess = |member: &Member| member.perturbed / (2.0 * self.variance()) + self.price(member);
-        let worse = excess(&self.members[m]) - excess(&old);
-        let keeps = uniform(stream) < libm::exp(-0.5 * worse.max(0.0));
-        self.settle(m, old, keeps);
+    /// Moves a member within the posterior.
+    pub(super) fn draw(&mut self, m: usize, history: &History, stream: &mut Stream) {
+        let pairing = pairing(history.dim());
+        self.sampler.sweep(&mut self.members[m], m, pairing, history, self.sigma, stream);
     }
 
     fn variance(&self) -> f64 {
@@ -317,7 +171,7 @@ impl Ensemble {
     }
 
     /// What the unknowns of a member and its distance from the size given cost in evidence, in units of 2 log.
-    fn price(&self, member: &Member) -> f64 {
+    pub(super) fn price(&self, member: &Member) -> f64 {
         let off = match self.form.neurons {
             0 => 0,
             given => member.network.neurons().abs_diff(given),
@@ -326,7 +180,7 @@ impl Ensemble {
     }
 
     /// −2 log of the evidence for a member, up to a constant.
-    fn cost(&self, member: &Member) -> f64 {
+    pub(super) fn cost(&self, member: &Member) -> f64 {
         let cost = member.loss / self.variance() + self.price(member);
         if cost.is_finite() { cost } else { f64::MAX }
     }
@@ -367,7 +221,7 @@ impl Ensemble {
 
     /// A posterior draw's loss exceeds the best by σ²χ² with as many degrees of freedom as unknowns; what exceeds that is weighed down
     /// as its likelihood says.
-    fn weigh(&mut self, n: f64) {
+    pub(super) fn weigh(&mut self, n: f64) {
         let least = self.members.iter().map(|member| self.cost(member)).fold(f64::MAX, f64::min);
         for m in 0..self.members.len() {
             let member = &self.members[m];
@@ -477,7 +331,7 @@ impl Ensemble {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Key;
+    use crate::rng::{Key, normal, unit_vector};
 
     #[test]
     fn a_crowd_thins_out_and_keeps_its_best() {
@@ -523,9 +377,8 @@ mod tests {
         }
         for (m, member) in ensemble.members.iter().enumerate() {
             let network = &member.network;
-            let (loss, perturbed) = losses(network.theta(), network.signs(), m, &history, sigma);
+            let loss = losses(network.theta(), network.signs(), m, &history, sigma).0;
             assert!((member.loss - loss).abs() < 1e-10 * loss, "{m}: {} is not {loss}", member.loss);
-            assert!((member.perturbed - perturbed).abs() < 1e-10 * perturbed, "{m}");
         }
     }
 }

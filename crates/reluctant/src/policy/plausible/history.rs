@@ -186,11 +186,6 @@ impl History {
         self.rewards[block][lane]
     }
 
-    /// The perturbation of the reward at a place for network `m`.
-    pub(super) fn jitter(&self, place: usize, m: usize) -> f64 {
-        self.jitter[place / LANES * self.networks + m][place % LANES]
-    }
-
     /// Every observation, in the order of its place.
     pub(super) fn for_each(&self, mut see: impl FnMut(&[f64], f64)) {
         with_zeros(self.dim, |x| {

@@ -1,8 +1,8 @@
 //! `plausible`: optimism over the networks that explain what was seen.
 //!
 //! No exploration length, no gap ν, nothing to tune. The policy keeps a set of networks, each fitted to the history with a
-//! perturbation of every reward of its own (so that together they are nearly draws from the posterior), and plays the arm of
-//! greatest
+//! perturbation of every reward of its own and moved from there within the posterior (so that together they are nearly draws from it), and
+//! plays the arm of greatest
 //!
 //! > mean + c·s,
 //!
@@ -14,8 +14,8 @@
 //!
 //! 1. **A linear function with a constant** ([`fallback`]), which acts whenever it has lately predicted better than the networks have:
 //!    rewards that no network of the range explains end here, with a warning in the explanation.
-//! 2. **The plausible networks** ([`ensemble`]): refitted by a few Levenberg–Marquardt steps, weighed by likelihood, started anew when
-//!    they fall out, challenged by new ones. Members may differ in their number of neurons, near the one given or, if none is given,
+//! 2. **The plausible networks** ([`ensemble`]): refitted by a few Levenberg–Marquardt steps ([`refit`]) and drawn from the posterior from
+//!    there ([`draws`]), weighed by likelihood, started anew when they fall out, challenged by new ones ([`renewal`]). Members may differ in their number of neurons, near the one given or, if none is given,
 //!    from 1 to 16, and are weighed by their evidence, in which an unknown costs what the data says about it. σ is a first guess,
 //!    corrected by the residuals.
 //! 3. **The frozen network**: once the networks have agreed on the linear piece of every recent action, the best of them is frozen and the
@@ -27,12 +27,14 @@
 //! README.md.
 
 mod condense;
+mod draws;
 mod ensemble;
 mod explain;
 mod fallback;
 mod history;
 mod optimism;
 mod refit;
+mod renewal;
 
 use serde::{Deserialize, Serialize};
 
@@ -102,7 +104,12 @@ pub(super) const ENTRY: Entry = Entry {
             Kind::Word(&["optimism", "sampling"]),
             "act by optimism, or by one network drawn at random a round",
         ),
-        Param::new("optimism", Initial::Real(1.5), Kind::NOT_NEGATIVE, "c: standard deviations added to the mean"),
+        Param::new(
+            "optimism",
+            Initial::Real(1.5),
+            Kind::NOT_NEGATIVE,
+            "c: standard deviations added to the mean; two thirds of it in the first 20 rounds",
+        ),
         Param::new(
             "budget",
             Initial::Count(2000),

@@ -8,7 +8,7 @@
 //!
 //! One mistake survives that: an early observation that noise has put far off, in a region that nobody enters again, makes all networks
 //! sure of the wrong thing, and then one of them is frozen. So in the frozen stage there are *probes*, of an arm for which there is any
-//! doubt left, at 4,096 observations and whenever there are four times as many. One that fails melts the frozen network.
+//! doubt left, at 4,096 observations and whenever there are twice as many. One that fails melts the frozen network.
 
 use std::cmp::Ordering;
 
@@ -24,7 +24,9 @@ use crate::relu::ReluNet;
 /// Checks while the number of observations grows e-fold, from so many observations on: before, somebody hopes for anything.
 const CHECKS: f64 = 10.0;
 const CHECKED_FROM: u64 = 20;
-/// The first probe comes after so many observations, the next ones after four times as many each; its width in standard deviations.
+/// Until then c is this share of what it is later: where nothing was seen the spread is all of the prior, and invites too far.
+const FIRST_SHARE: f64 = 2.0 / 3.0;
+/// The first probe comes after so many observations, the next ones after twice as many each; its width in standard deviations.
 const PROBED_FROM: u64 = 4096;
 const PROBE_WIDTH: f64 = 10.0;
 /// The share of the networks, by weight, that are the most hopeful.
@@ -38,7 +40,7 @@ pub(super) fn is_check(seen: u64) -> bool {
 
 /// Whether the round after `seen` observations may be a probe.
 fn is_probe(seen: u64) -> bool {
-    seen >= PROBED_FROM && seen.is_power_of_two() && seen.trailing_zeros().is_multiple_of(2)
+    seen >= PROBED_FROM && seen.is_power_of_two()
 }
 
 impl Plausible {
@@ -57,7 +59,8 @@ impl Plausible {
         } else if is_check(self.seen) && !self.config.sampling {
             Width::Hope
         } else {
-            Width::Spread(self.config.optimism)
+            let share = if self.seen < CHECKED_FROM { FIRST_SHARE } else { 1.0 };
+            Width::Spread(share * self.config.optimism)
         };
         scores.clear();
         Arch::new().dispatch(Kernel { networks, width, rows, values: lanes, weighted, scores });

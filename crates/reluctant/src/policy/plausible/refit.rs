@@ -27,30 +27,31 @@ pub(super) struct Member {
     pub(super) network: ReluNet,
     /// Σ (f(x) − y)² over the history.
     pub(super) loss: f64,
-    /// The same with the member's perturbed rewards, which its fit makes small.
-    pub(super) perturbed: f64,
     /// log det(I + JᵀJ/σ²): what the data has taught about the unknowns, and so what they cost in evidence (Laplace's approximation). A
     /// neuron that no action has touched costs nothing.
     pub(super) learned: f64,
     /// The damping at which the last step succeeded, relative to the greatest diagonal entry.
     pub(super) damping: f64,
+    /// Whether its neurons were imagined in nearly opposite pairs.
+    pub(super) paired: bool,
 }
 
 impl Member {
     pub(super) fn new(network: ReluNet) -> Self {
-        Member { network, loss: 0.0, perturbed: 0.0, learned: 0.0, damping: FIRST_DAMPING }
+        Member { network, loss: 0.0, learned: 0.0, damping: FIRST_DAMPING, paired: false }
     }
 
     /// Becomes a copy of another, in the memory that is there.
     pub(super) fn copy(&mut self, other: &Member) {
         self.network.clone_from(&other.network);
-        let Member { loss, perturbed, learned, damping, .. } = *other;
-        (self.loss, self.perturbed, self.learned, self.damping) = (loss, perturbed, learned, damping);
+        (self.loss, self.learned, self.damping) = (other.loss, other.learned, other.damping);
+        self.paired = other.paired;
     }
 
     /// Forgets how well it fits: its network is another now.
-    pub(super) fn restart(&mut self) {
-        (self.loss, self.perturbed, self.learned, self.damping) = (0.0, 0.0, 0.0, FIRST_DAMPING);
+    pub(super) fn restart(&mut self, paired: bool) {
+        (self.loss, self.learned, self.damping) = (0.0, 0.0, FIRST_DAMPING);
+        self.paired = paired;
     }
 }
 
@@ -132,7 +133,7 @@ pub(super) fn refit(
         }
     }
     member.learned = learned(unknowns, sigma, work).unwrap_or(member.learned);
-    (member.loss, member.perturbed) = losses(member.network.theta(), member.network.signs(), m, history, sigma);
+    member.loss = losses(member.network.theta(), member.network.signs(), m, history, sigma).0;
 }
 
 /// Σ (f(x) − y)² and Σ (f(x) − y − σξ)².
@@ -159,15 +160,19 @@ pub(super) fn losses(theta: &[f64], signs: &[f64], m: usize, history: &History, 
                     perturbed[lane] += p * p;
                 }
             }
-            (total(&plain), total(&perturbed))
+            (total(plain), total(perturbed))
         }
     }
     Arch::new().dispatch(Kernel(theta, signs, m, history, sigma))
 }
 
-/// The sum of all lanes, in an order that vectorises. Written out, because a loop over the widths would be compiled as one.
+/// The sum of all lanes.
+///
+/// Written out, because a loop over the widths would be compiled as one, and of lanes the compiler cannot see behind, because it would
+/// otherwise carry the narrow vectors of the last additions into the loop that made the lanes.
 #[inline(always)]
-fn total(lanes: &Lane) -> f64 {
+pub(super) fn total(lanes: Lane) -> f64 {
+    let lanes = std::hint::black_box(lanes);
     let eight: [f64; 8] = std::array::from_fn(|i| lanes[i] + lanes[i + 8]);
     let four: [f64; 4] = std::array::from_fn(|i| eight[i] + eight[i + 4]);
     (four[0] + four[2]) + (four[1] + four[3])
@@ -280,7 +285,7 @@ fn lane_dot(a: &[Lane], b: &[Lane]) -> f64 {
             sum[lane] += a[lane] * b[lane];
         }
     }
-    total(&sum)
+    total(sum)
 }
 
 /// v = θ ± e₁ of every neuron.

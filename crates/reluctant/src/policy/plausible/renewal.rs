@@ -1,0 +1,203 @@
+//! How networks come in: those that fall out are started anew, and others are proposed, so that no optimum is taken for granted.
+//!
+//! A proposal is fitted like a member, and takes the place of one as often as its evidence says. Most proposals are variations of a plausible
+//! network. But what a trial that stays with the second-best arm has overlooked is rarely near what it believes: in one that was looked at,
+//! of a thousand new starts some thirty came to see it, of a thousand variations three. So before a check ([`super::optimism`]) there is a
+//! *search*: many new starts, that it may be known what to hope for.
+
+use super::ensemble::{COLD_STEPS, Ensemble, Form, WARM_STEPS};
+use super::history::History;
+use super::optimism::is_check;
+use super::refit::{Member, Shape};
+use crate::linalg::{norm, normalise};
+use crate::relu::ReluNet;
+use crate::rng::{Stream, index, normal, uniform, unit_vector};
+
+/// Proposals a round: `EARLY` until `EARLY_UNTIL` observations, when fits are cheap and it is decided which optimum is believed in. Then
+/// fewer, by the square of the observations, but at least `RENEW` by their number, which is at most one.
+const EARLY: f64 = 10.0;
+const EARLY_UNTIL: f64 = 100.0;
+const RENEW: f64 = 200.0;
+/// The share of proposals that are a plausible network with one or two neurons drawn anew; the others are new starts. With ten neurons
+/// and little noise half of the first kind fit, and one in a hundred of the second.
+const VARIED: f64 = 0.9;
+/// The new starts of a search.
+const SEARCH: usize = 32;
+/// A proposal whose fit costs so much more evidence is not worth a draw.
+const HOPELESS: f64 = 100.0;
+/// How often a member that has fallen out is started anew before it waits for its next turn.
+const RETRIES: usize = 2;
+/// If a number of neurons is given, a new start has it with this probability.
+const TRUST: f64 = 0.75;
+/// The share of starts whose neurons come in nearly opposite pairs. Independent neurons alone would make it look impossible that a
+/// network is high on both sides of the sphere.
+const PAIRED: f64 = 0.25;
+const PAIR_SPREAD: f64 = 0.3;
+
+/// The prior of pairs: that of [`Form::imagine`], of which −log is nearly this times the cosine between the two.
+pub(super) fn pairing(dim: usize) -> f64 {
+    dim as f64 / (PAIR_SPREAD * PAIR_SPREAD)
+}
+
+impl Form {
+    /// Makes of a random network one as imagined before any data: neurons in pairs now and then, rewards of the size `scale`. Whether
+    /// they are in pairs.
+    pub(super) fn imagine(&self, network: &mut ReluNet, scale: f64, stream: &mut Stream) -> bool {
+        let (theta, signs) = network.layers_mut();
+        let paired = uniform(stream) < PAIRED;
+        if paired {
+            for pair in theta.chunks_exact_mut(2 * self.dim) {
+                let (a, b) = pair.split_at_mut(self.dim);
+                b.iter_mut().zip(a).for_each(|(b, a)| *b = PAIR_SPREAD * *b - *a);
+                normalise(b);
+            }
+        }
+        if self.shape == Shape::Signed {
+            for (neuron, sign) in theta.chunks_exact_mut(self.dim).zip(signs) {
+                let length = scale * normal(stream).abs();
+                neuron.iter_mut().for_each(|x| *x *= length);
+                *sign = if uniform(stream) < 0.5 { 1.0 } else { -1.0 };
+            }
+        }
+        paired
+    }
+
+    /// Draws one or two neurons of the network anew, of the same length.
+    fn vary(&self, network: &mut ReluNet, stream: &mut Stream) {
+        let (theta, signs) = network.layers_mut();
+        for _ in 0..1 + index(stream, 2) {
+            let place = index(stream, signs.len()) * self.dim;
+            let neuron = &mut theta[place..place + self.dim];
+            let length = norm(neuron);
+            unit_vector(stream, neuron);
+            neuron.iter_mut().for_each(|x| *x *= length);
+        }
+    }
+}
+
+impl Ensemble {
+    /// Refits the member whose turn it is; if it does not come back among the plausible ones, it starts anew.
+    pub(super) fn refit_next(&mut self, history: &History, stream: &mut Stream) {
+        let m = self.next;
+        self.next = (m + 1) % self.members.len();
+        self.refit(m, history, WARM_STEPS);
+        self.draw(m, history, stream);
+        let n = history.len() as f64;
+        for _ in 0..RETRIES {
+            self.weigh(n);
+            if self.weights[m] > 0.0 {
+                return;
+            }
+            let start = self.new_start(stream);
+            let old = self.replace(m, start, history);
+            let keeps = self.cost(&old) >= self.cost(&self.members[m]);
+            self.settle(m, old, keeps);
+        }
+        self.weigh(n);
+        if self.weights[m] == 0.0 {
+            // Where good fits are hard to find, it shares one and differs from it by its own perturbations.
+            let source = self.sample(stream);
+            let mut copy = self.blank();
+            copy.copy(&self.members[source]);
+            self.settle(m, copy, false);
+            self.refit(m, history, WARM_STEPS);
+            self.draw(m, history, stream);
+            self.weigh(n);
+        }
+    }
+
+    /// Proposes other networks: a few, or before a check many.
+    pub(super) fn renew(&mut self, history: &History, stream: &mut Stream) {
+        let seen = history.seen();
+        let mut proposals = self.proposals(seen as f64);
+        while uniform(stream) < proposals {
+            proposals -= 1.0;
+            let vary = self.is_determined(seen as f64) && uniform(stream) < VARIED;
+            let start = if vary { self.variation(stream) } else { self.new_start(stream) };
+            self.propose(start, history, stream);
+        }
+        if is_check(seen) && self.is_determined(seen as f64) {
+            for _ in 0..SEARCH {
+                let start = self.new_start(stream);
+                self.propose(start, history, stream);
+            }
+        }
+    }
+
+    /// How many proposals are made after `seen` observations.
+    fn proposals(&self, seen: f64) -> f64 {
+        let few = (RENEW / seen).min(1.0);
+        if !self.is_determined(seen) {
+            return few;
+        }
+        let ratio = (EARLY_UNTIL / seen).min(1.0);
+        (EARLY * ratio * ratio).max(few)
+    }
+
+    /// Whether there are as many observations as unknowns. Before, every start can be made to fit.
+    fn is_determined(&self, seen: f64) -> bool {
+        seen >= self.unknowns()
+    }
+
+    /// Lets another compete with a member, and keeps it as often as its evidence against that one says.
+    fn propose(&mut self, start: Member, history: &History, stream: &mut Stream) {
+        let m = 1 + index(stream, self.members.len() - 1);
+        let old = self.replace(m, start, history);
+        let worse = |ensemble: &Self| ensemble.cost(&ensemble.members[m]) - ensemble.cost(&old);
+        let keeps = worse(self) < HOPELESS && {
+            self.draw(m, history, stream);
+            uniform(stream) < libm::exp(-0.5 * worse(self).max(0.0))
+        };
+        self.settle(m, old, keeps);
+    }
+
+    /// A network as one imagines it before any data.
+    fn new_start(&mut self, stream: &mut Stream) -> Member {
+        let mut start = self.blank();
+        start.network.redraw(self.another_size(stream), stream);
+        let paired = self.form.imagine(&mut start.network, self.scale, stream);
+        start.restart(paired);
+        start
+    }
+
+    /// A plausible network with one or two neurons drawn anew, and so no longer in pairs.
+    fn variation(&mut self, stream: &mut Stream) -> Member {
+        let mut start = self.blank();
+        start.network.clone_from(&self.members[self.sample(stream)].network);
+        self.form.vary(&mut start.network, stream);
+        start.restart(false);
+        start
+    }
+
+    /// A member to be written over.
+    fn blank(&mut self) -> Member {
+        self.spare.take().unwrap_or_else(|| self.members[0].clone())
+    }
+
+    /// Puts another in the place of member `m`, and fits it; the member as it was.
+    fn replace(&mut self, m: usize, start: Member, history: &History) -> Member {
+        let old = std::mem::replace(&mut self.members[m], start);
+        self.refit(m, history, COLD_STEPS);
+        old
+    }
+
+    /// Decides whether member `m` keeps its place; if not, `other` has it. The memory of the one without is used again.
+    fn settle(&mut self, m: usize, mut other: Member, keeps: bool) {
+        if !keeps {
+            std::mem::swap(&mut self.members[m], &mut other);
+        }
+        self.spare = Some(other);
+    }
+
+    /// The size of a new start: mostly the one given, and otherwise that of a plausible member, or one more or less.
+    fn another_size(&self, stream: &mut Stream) -> usize {
+        let given = self.form.neurons;
+        if given > 0 && uniform(stream) < TRUST {
+            return given;
+        }
+        let model = self.sample(stream);
+        let size = self.members[model].network.neurons() + index(stream, 3);
+        let (least, most) = self.form.sizes();
+        (size.max(2) - 1).clamp(least, most)
+    }
+}
