@@ -188,9 +188,9 @@ mod tests {
     }
 
     #[test]
-    fn probes_are_four_times_as_far_apart_each_time() {
+    fn probes_are_twice_as_far_apart_each_time() {
         let probes: Vec<u64> = (0..300_000).filter(|&n| is_probe(n)).collect();
-        assert_eq!(probes, [4_096, 16_384, 65_536, 262_144]);
+        assert_eq!(probes, [4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 262_144]);
     }
 
     #[test]
