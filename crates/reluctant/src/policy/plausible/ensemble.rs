@@ -98,9 +98,7 @@ impl Ensemble {
             let neurons = if form.neurons > 0 { form.neurons } else { m % MOST_NEURONS + 1 };
             let mut network = ReluNet::random(form.dim, neurons, stream);
             let paired = form.imagine(&mut network, 1.0, stream);
-            let mut member = Member::new(network);
-            member.restart(paired);
-            member
+            Member { paired, ..Member::new(network) }
         });
         Ensemble {
             form,
@@ -171,7 +169,7 @@ impl Ensemble {
     }
 
     /// What the unknowns of a member and its distance from the size given cost in evidence, in units of 2 log.
-    pub(super) fn price(&self, member: &Member) -> f64 {
+    fn price(&self, member: &Member) -> f64 {
         let off = match self.form.neurons {
             0 => 0,
             given => member.network.neurons().abs_diff(given),

@@ -15,9 +15,9 @@
 //! 1. **A linear function with a constant** ([`fallback`]), which acts whenever it has lately predicted better than the networks have:
 //!    rewards that no network of the range explains end here, with a warning in the explanation.
 //! 2. **The plausible networks** ([`ensemble`]): refitted by a few Levenberg–Marquardt steps ([`refit`]) and drawn from the posterior from
-//!    there ([`draws`]), weighed by likelihood, started anew when they fall out, challenged by new ones ([`renewal`]). Members may differ in their number of neurons, near the one given or, if none is given,
-//!    from 1 to 16, and are weighed by their evidence, in which an unknown costs what the data says about it. σ is a first guess,
-//!    corrected by the residuals.
+//!    there ([`draws`]), weighed by likelihood, started anew when they fall out, challenged by new ones ([`renewal`]). Members may differ
+//!    in their number of neurons, near the one given or, if none is given, from 1 to 16, and are weighed by their evidence, in which an
+//!    unknown costs what the data says about it. σ is a first guess, corrected by the residuals.
 //! 3. **The frozen network**: once the networks have agreed on the linear piece of every recent action, the best of them is frozen and the
 //!    rest is ridge regression in its features ([`FrozenRelu`]), towards that network, at a linear bandit's cost. Residuals too
 //!    large for the noise send the policy back to 2.
