@@ -63,9 +63,13 @@ impl FrozenRelu {
         self.ellipsoid.dim() == (self.network.neurons() + 1) * self.network.dim()
     }
 
-    /// Absorbs the observation (x, y).
-    pub fn update(&mut self, x: &[f64], y: f64) {
-        with_phi(&self.network, x, |phi| self.ellipsoid.update(phi, y));
+    /// Absorbs the observation (x, y); what was predicted at x before.
+    pub fn update(&mut self, x: &[f64], y: f64) -> f64 {
+        with_phi(&self.network, x, |phi| {
+            let predicted = self.ellipsoid.mean(phi);
+            self.ellipsoid.update(phi, y);
+            predicted
+        })
     }
 
     /// The mean and `radius` times the width of every arm, into `scratch.scores`.

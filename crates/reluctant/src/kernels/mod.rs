@@ -130,6 +130,13 @@ fn transpose_four(arms: [&[f64]; 4], lane: usize, block: &mut [Lane]) {
 #[inline(always)]
 pub(crate) fn block_dot(theta: &[f64], block: &[Lane]) -> Lane {
     let mut sum = [0.0; LANES];
+    // In the plane there is no need for a loop. From zero on, as in the loop, or the sum might be −0.
+    if let ([s, t], [x, y]) = (theta, block) {
+        for lane in 0..LANES {
+            sum[lane] = 0.0 + s * x[lane] + t * y[lane];
+        }
+        return sum;
+    }
     for (&t, x) in theta.iter().zip(block) {
         for lane in 0..LANES {
             sum[lane] += t * x[lane];
@@ -144,8 +151,15 @@ pub(crate) fn block_value(net: &ReluNet, block: &[Lane]) -> Lane {
     let mut value = [0.0; LANES];
     for (theta, &sign) in net.iter().zip(net.signs()) {
         let input = block_dot(theta, block);
-        for lane in 0..LANES {
-            value[lane] += sign * if input[lane] > 0.0 { input[lane] } else { 0.0 };
+        // Nothing but ±1 times it.
+        if sign > 0.0 {
+            for lane in 0..LANES {
+                value[lane] += if input[lane] > 0.0 { input[lane] } else { 0.0 };
+            }
+        } else {
+            for lane in 0..LANES {
+                value[lane] -= if input[lane] > 0.0 { input[lane] } else { 0.0 };
+            }
         }
     }
     value

@@ -300,8 +300,13 @@ fn read_state<P: Policy + DeserializeOwned>(state: serde_json::Value, consistent
 /// The optimistic choice: scores every arm and takes the greatest mean plus width.
 fn select_optimistic<'a>(policy: &dyn Policy, rows: Rows<'a>, scratch: &mut Scratch) -> Result<Choice<'a>> {
     policy.score(rows, scratch)?;
+    Ok(best_by_score(rows, scratch))
+}
+
+/// The arm of greatest mean plus width in `scratch.scores`.
+fn best_by_score<'a>(rows: Rows<'a>, scratch: &Scratch) -> Choice<'a> {
     let best = argmax(scratch.scores.iter().map(Score::upper)).unwrap_or(0);
-    Ok(Choice::row(rows, best, scratch.scores[best], 1.0))
+    Choice::row(rows, best, scratch.scores[best], 1.0)
 }
 
 /// The optimistic choice of a frozen network among the arms in X(Θ̃, margin); among all arms if none lies there.

@@ -8,7 +8,8 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use crate::linalg::{axpy, dot, norm, normalise};
+use crate::arms::argmax;
+use crate::linalg::{axpy, dot, normalise};
 use crate::spare::with_zeros;
 
 /// The observations to be condensed, and memory to work in.
@@ -19,11 +20,15 @@ pub(super) struct Condenser {
     actions: Vec<f64>,
     rewards: Vec<f64>,
     directions: Vec<f64>,
-    /// ‖x‖².
+    /// ‖x‖ and its square.
+    lengths: Vec<f64>,
     weights: Vec<f64>,
     /// The observations, cell after cell; in a cell, from the first to the last.
-    order: Vec<usize>,
-    aside: Vec<usize>,
+    order: Vec<u32>,
+    aside: Vec<u32>,
+    /// Of a cell, coordinate by coordinate.
+    means: Vec<f64>,
+    scatters: Vec<f64>,
     heap: BinaryHeap<Cell>,
     cells: Vec<Cell>,
 }
@@ -46,32 +51,35 @@ impl Condenser {
     /// Gives `keep` at most `count` observations that stand for all.
     pub(super) fn condense(&mut self, count: usize, mut keep: impl FnMut(u64, &[f64], f64)) {
         self.divide(count);
-        let length = |i: &usize| norm(self.action(*i));
         with_zeros(self.dim, |sum| {
             for cell in &self.cells {
-                let alike = &self.order[cell.range.clone()];
+                let alike = &self.order[cell.range()];
                 let reward = self.merge(alike, sum);
                 // The number, and so the perturbations, are those of the longest.
-                let longest = alike.iter().max_by(|a, b| length(a).total_cmp(&length(b)));
-                keep(longest.map_or(0, |i| self.numbers[*i]), sum, reward);
+                let longest = alike.iter().max_by(|a, b| self.length(**a).total_cmp(&self.length(**b)));
+                keep(longest.map_or(0, |i| self.numbers[*i as usize]), sum, reward);
             }
         });
     }
 
-    fn action(&self, i: usize) -> &[f64] {
-        &self.actions[i * self.dim..][..self.dim]
+    fn action(&self, i: u32) -> &[f64] {
+        &self.actions[i as usize * self.dim..][..self.dim]
+    }
+
+    fn length(&self, i: u32) -> f64 {
+        self.lengths[i as usize]
     }
 
     /// One observation for those that are `alike`: their sum with coefficients in proportion to the lengths of the actions. Its action
     /// goes into `sum`.
-    fn merge(&self, alike: &[usize], sum: &mut [f64]) -> f64 {
-        let all = alike.iter().map(|&i| norm(self.action(i))).fold(0.0, f64::hypot);
+    fn merge(&self, alike: &[u32], sum: &mut [f64]) -> f64 {
+        let all = alike.iter().map(|&i| self.length(i)).fold(0.0, f64::hypot);
         sum.fill(0.0);
         let mut reward = 0.0;
         for &i in alike {
-            let coefficient = if all > 0.0 { norm(self.action(i)) / all } else { 0.0 };
+            let coefficient = if all > 0.0 { self.length(i) / all } else { 0.0 };
             axpy(coefficient, self.action(i), sum);
-            reward += coefficient * self.rewards[i];
+            reward += coefficient * self.rewards[i as usize];
         }
         reward
     }
@@ -84,72 +92,106 @@ impl Condenser {
         self.directions.chunks_exact_mut(dim).for_each(|x| _ = normalise(x));
         self.weights.clear();
         self.weights.extend(self.actions.chunks_exact(dim).map(|x| dot(x, x)));
+        self.lengths.clear();
+        self.lengths.extend(self.weights.iter().map(|w| w.sqrt()));
         self.order.clear();
-        self.order.extend(0..self.rewards.len());
+        self.order.extend(0..self.rewards.len() as u32);
+        for sums in [&mut self.means, &mut self.scatters] {
+            sums.resize(dim, 0.0);
+        }
         self.heap.clear();
-        self.heap.push(self.cell(0..self.rewards.len()));
-        while self.heap.len() < count {
+        self.cells.clear();
+        self.add_cell(0..self.rewards.len());
+        while self.heap.len() + self.cells.len() < count {
             let Some(widest) = self.heap.pop() else { break };
             let middle = self.cut(&widest);
-            let Range { start, end } = widest.range;
+            let Range { start, end } = widest.range();
             if middle == start || middle == end {
                 self.heap.push(widest);
                 break;
             }
-            self.heap.push(self.cell(start..middle));
-            self.heap.push(self.cell(middle..end));
+            self.add_cell(start..middle);
+            self.add_cell(middle..end);
         }
-        self.cells.clear();
         self.cells.extend(self.heap.drain());
         self.cells.sort_unstable_by_key(|cell| cell.first);
     }
 
+    /// Adds the cell of a part of `order`: to those to be cut, or if that is impossible to those that stay.
+    fn add_cell(&mut self, range: Range<usize>) {
+        let cell = self.cell(&range);
+        if range.len() > 1 { self.heap.push(cell) } else { self.cells.push(cell) }
+    }
+
     /// Brings those of a cell below its middle before the others; where the others begin.
     fn cut(&mut self, cell: &Cell) -> usize {
+        let Range { start, end } = cell.range();
         self.aside.clear();
-        let mut low = cell.range.start;
-        for at in cell.range.clone() {
+        let mut low = start;
+        for at in start..end {
             let i = self.order[at];
-            if self.directions[i * self.dim + cell.coordinate] < cell.middle {
+            if self.directions[i as usize * self.dim + cell.coordinate as usize] < cell.middle {
                 self.order[low] = i;
                 low += 1;
             } else {
                 self.aside.push(i);
             }
         }
-        self.order[low..cell.range.end].copy_from_slice(&self.aside);
+        self.order[low..end].copy_from_slice(&self.aside);
         low
     }
 
     /// The cell of a part of `order`.
-    fn cell(&self, range: Range<usize>) -> Cell {
+    fn cell(&mut self, range: &Range<usize>) -> Cell {
+        let Condenser { dim, weights, directions, means, scatters, .. } = self;
         let alike = &self.order[range.clone()];
-        let total: f64 = alike.iter().map(|&i| self.weights[i]).sum();
-        let first = alike.first().copied().unwrap_or(0);
-        let mut cell = Cell { range, first, scatter: 0.0, coordinate: 0, middle: 0.0 };
-        let mut widest = -1.0;
-        for j in 0..self.dim {
-            let values = || alike.iter().map(|&i| (self.weights[i], self.directions[i * self.dim + j]));
-            let mean = values().map(|(w, x)| w * x).sum::<f64>() / total.max(f64::MIN_POSITIVE);
-            let scatter: f64 = values().map(|(w, x)| w * (x - mean) * (x - mean)).sum();
-            cell.scatter += scatter;
-            if scatter > widest {
-                (widest, cell.coordinate, cell.middle) = (scatter, j, mean);
+        let mut cell = Cell::of(range, alike);
+        if alike.len() < 2 {
+            return cell;
+        }
+        let each = || alike.iter().map(|&i| (weights[i as usize], &directions[i as usize * *dim..][..*dim]));
+        means.fill(0.0);
+        let mut total = 0.0;
+        for (weight, direction) in each() {
+            total += weight;
+            axpy(weight, direction, means);
+        }
+        means.iter_mut().for_each(|mean| *mean /= total.max(f64::MIN_POSITIVE));
+        scatters.fill(0.0);
+        for (weight, direction) in each() {
+            for ((scatter, x), mean) in scatters.iter_mut().zip(direction).zip(&*means) {
+                *scatter += weight * (x - mean) * (x - mean);
             }
         }
+        let coordinate = argmax(scatters.iter().copied()).unwrap_or(0);
+        (cell.scatter, cell.coordinate, cell.middle) = (scatters.iter().sum(), coordinate as u32, means[coordinate]);
         cell
     }
 }
 
 /// A part of the order of observations, the weighted sum of squared distances from their mean, the coordinate that has most of it, and
-/// its mean.
+/// its mean. Small, because a heap moves them about.
 #[derive(Debug, Clone)]
 struct Cell {
-    range: Range<usize>,
-    first: usize,
+    start: u32,
+    end: u32,
+    /// The first of the observations.
+    first: u32,
+    coordinate: u32,
     scatter: f64,
-    coordinate: usize,
     middle: f64,
+}
+
+impl Cell {
+    /// Not scattered yet.
+    fn of(range: &Range<usize>, alike: &[u32]) -> Self {
+        let first = alike.first().copied().unwrap_or(0);
+        Cell { start: range.start as u32, end: range.end as u32, first, coordinate: 0, scatter: 0.0, middle: 0.0 }
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
 }
 
 impl Ord for Cell {

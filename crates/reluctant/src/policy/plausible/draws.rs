@@ -123,14 +123,18 @@ impl Sampler {
         let length = tangent(&theta[i * d..(i + 1) * d], &mut self.tangent, stream);
         project(&self.tangent, target.history, &mut self.across);
         let inputs = &mut self.inputs[i * blocks..(i + 1) * blocks];
+        let mut squares = [0.0; LANES];
         for ((rest, residual), input) in self.rest.iter_mut().zip(&self.residual).zip(&*inputs) {
             for lane in 0..LANES {
-                rest[lane] = residual[lane] + sign * positive(input[lane]);
+                let explained = sign * positive(input[lane]);
+                rest[lane] = residual[lane] + explained;
+                let miss = rest[lane] - explained;
+                squares[lane] += miss * miss;
             }
         }
         let prior = prior(i, theta, &self.tangent, target);
         let circle = Circle { inputs, across: &self.across, rest: &self.rest, sign, prior };
-        let (sin, cos) = circle.draw_angle(target.unit, stream);
+        let (sin, cos) = circle.draw_angle(total(squares) + prior.0, target.unit, stream);
 
         let neuron = &mut theta[i * d..(i + 1) * d];
         for (t, v) in neuron.iter_mut().zip(&self.tangent) {
@@ -176,10 +180,11 @@ struct Circle<'a> {
 
 // Methods rather than closures: these must be compiled for the vector unit that the sweep was dispatched to.
 impl Circle<'_> {
-    /// Sine and cosine of an angle by which to turn, drawn by a slice: the cost over `unit` is −log of the density.
+    /// Sine and cosine of an angle by which to turn, drawn by a slice: the cost, `present` where the neuron is, over `unit` is −log of the
+    /// density.
     #[inline(always)]
-    fn draw_angle(&self, unit: f64, stream: &mut Stream) -> (f64, f64) {
-        let bound = self.cost(0.0, 1.0, f64::INFINITY) - unit * libm::log(1.0 - uniform(stream));
+    fn draw_angle(&self, present: f64, unit: f64, stream: &mut Stream) -> (f64, f64) {
+        let bound = present - unit * libm::log(1.0 - uniform(stream));
         let mut angle = TAU * uniform(stream);
         let (mut low, mut high) = (angle - TAU, angle);
         while high - low > SHORTEST {

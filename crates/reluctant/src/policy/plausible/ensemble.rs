@@ -117,7 +117,7 @@ impl Ensemble {
     }
 
     /// Adds the observation at `place` to the losses of all members: between their refits they stay comparable.
-    fn account(&mut self, place: usize, history: &History) {
+    pub(super) fn account(&mut self, place: usize, history: &History) {
         with_zeros(history.dim(), |x| {
             let y = history.get(place, x);
             for member in &mut self.members {
@@ -135,18 +135,20 @@ impl Ensemble {
         }
     }
 
-    /// Learns the newest observation of the history, at `place`.
-    pub(super) fn learn(&mut self, place: usize, y: f64, history: &History, stream: &mut Stream) {
+    /// Learns the newest observation of the history, of which the losses know already.
+    pub(super) fn learn(&mut self, y: f64, history: &History, stream: &mut Stream) {
         let n = history.len() as f64;
         self.scale = (self.scale * self.scale + (y * y - self.scale * self.scale) / n).max(0.0).sqrt();
-        self.account(place, history);
         let seen = history.seen() as f64;
         let missing = self.weights.iter().filter(|weight| **weight == 0.0).count() as f64;
         let share = self.members.len() as f64 * (EVERY_ROUND / seen).min(1.0);
         self.due += share.max((SHORT * missing).min(1.0));
-        while self.due >= 1.0 {
-            self.due -= 1.0;
-            self.refit_next(history, stream);
+        if self.due >= 1.0 {
+            while self.due >= 1.0 {
+                self.due -= 1.0;
+                self.refit_next(history, stream);
+            }
+            self.weigh(n);
         }
         self.renew(history, stream);
         self.estimate_noise(n);
@@ -217,18 +219,27 @@ impl Ensemble {
         self.next %= count;
     }
 
-    /// A posterior draw's loss exceeds the best by σ²χ² with as many degrees of freedom as unknowns; what exceeds that is weighed down
-    /// as its likelihood says.
+    /// Weighs all members.
     pub(super) fn weigh(&mut self, n: f64) {
-        let least = self.members.iter().map(|member| self.cost(member)).fold(f64::MAX, f64::min);
+        let least = self.least_cost();
         for m in 0..self.members.len() {
-            let member = &self.members[m];
-            let free = self.form.unknowns(member.network.neurons()).min(n);
-            let expected = free + 3.0 * (2.0 * free).sqrt() + 2.0;
-            let excess = (self.cost(member) - least - expected).max(0.0);
-            let likely = libm::exp(-0.5 * excess);
-            self.weights[m] = if likely > NEGLIGIBLE { likely } else { 0.0 };
+            self.weights[m] = self.weight(m, least, n);
         }
+    }
+
+    pub(super) fn least_cost(&self) -> f64 {
+        self.members.iter().map(|member| self.cost(member)).fold(f64::MAX, f64::min)
+    }
+
+    /// The weight of a member. A posterior draw's loss exceeds the best by σ²χ² with as many degrees of freedom as unknowns; what exceeds
+    /// that is weighed down as its likelihood says.
+    pub(super) fn weight(&self, m: usize, least: f64, n: f64) -> f64 {
+        let member = &self.members[m];
+        let free = self.form.unknowns(member.network.neurons()).min(n);
+        let expected = free + 3.0 * (2.0 * free).sqrt() + 2.0;
+        let excess = self.cost(member) - least - expected;
+        let likely = if excess > 0.0 { libm::exp(-0.5 * excess) } else { 1.0 };
+        if likely > NEGLIGIBLE { likely } else { 0.0 }
     }
 
     /// A member drawn by weight.
@@ -342,8 +353,9 @@ mod tests {
         let mut x = [0.0; 2];
         for number in 0..20 {
             unit_vector(&mut stream, &mut x);
-            history.push(number, &x, 1.0);
-            ensemble.learn(number as usize, 1.0, &history, &mut stream);
+            let place = history.push(number, &x, 1.0);
+            ensemble.account(place, &history);
+            ensemble.learn(1.0, &history, &mut stream);
         }
         let cost = |ensemble: &Ensemble| ensemble.cost(&ensemble.members[ensemble.best()]);
         for count in (2..16).rev() {
@@ -352,7 +364,7 @@ mod tests {
             history.thin_out(count);
             assert_eq!((ensemble.members.len(), ensemble.weights.len(), history.networks()), (count, count, count));
             assert_eq!(cost(&ensemble), before);
-            ensemble.learn(19, 1.0, &history, &mut stream);
+            ensemble.learn(1.0, &history, &mut stream);
         }
     }
 

@@ -11,6 +11,10 @@ use crate::kernels::{LANES, Lane};
 use crate::rng::{Key, normal};
 use crate::spare::with_zeros;
 
+/// While nobody refits, so many times the budget are kept before they are condensed: that costs as much as many rounds, and nobody waits
+/// for it.
+const ASLEEP: usize = 4;
+
 /// The budgets that are allowed.
 pub(super) const BUDGETS: RangeInclusive<usize> = 64..=1 << 20;
 
@@ -32,7 +36,7 @@ pub(super) struct History {
     jitter: Vec<Lane>,
     networks: usize,
     key: Key,
-    /// The most observations kept.
+    /// The most observations kept for refits.
     budget: usize,
     /// While nobody refits there are no perturbations.
     asleep: bool,
@@ -71,9 +75,14 @@ impl History {
         self.jitter.clear();
     }
 
-    /// Draws the perturbations again, as they were.
+    /// Draws the perturbations again, as they were. The places of observations may change.
     pub(super) fn wake(&mut self) {
-        if std::mem::take(&mut self.asleep) {
+        if !std::mem::take(&mut self.asleep) {
+            return;
+        }
+        if self.is_full() {
+            self.condense();
+        } else {
             self.jitter.resize(self.rewards.len() * self.networks, [0.0; LANES]);
             (0..self.len).for_each(|place| self.perturb(place));
         }
@@ -89,7 +98,7 @@ impl History {
         self.numbers.last().map_or(0, |last| last + 1)
     }
 
-    /// The most observations kept.
+    /// The most observations kept for refits.
     pub(super) fn budget(&self) -> usize {
         self.budget
     }
@@ -102,8 +111,16 @@ impl History {
         self.networks
     }
 
+    pub(super) fn is_asleep(&self) -> bool {
+        self.asleep
+    }
+
     pub(super) fn is_full(&self) -> bool {
-        self.len >= self.budget
+        self.len >= self.capacity()
+    }
+
+    fn capacity(&self) -> usize {
+        if self.asleep { ASLEEP * self.budget } else { self.budget }
     }
 
     /// Keeps the observation of number `number`; its place.
@@ -203,6 +220,7 @@ struct Flat {
     dim: usize,
     networks: usize,
     budget: usize,
+    asleep: bool,
     key: Key,
     numbers: Vec<u64>,
     actions: Vec<f64>,
@@ -216,18 +234,20 @@ impl From<History> for Flat {
             actions.extend_from_slice(x);
             rewards.push(y);
         });
-        let History { dim, networks, budget, key, numbers, .. } = history;
-        Flat { dim, networks, budget, key, numbers, actions, rewards }
+        let History { dim, networks, budget, asleep, key, numbers, .. } = history;
+        Flat { dim, networks, budget, asleep, key, numbers, actions, rewards }
     }
 }
 
 impl From<Flat> for History {
     /// Parts that do not fit together leave an empty history, which [`super::Plausible`] refuses.
     fn from(flat: Flat) -> Self {
-        let mut history = History::new(flat.dim, flat.networks.clamp(1, LARGEST_CROWD), usize::MAX, flat.key);
+        let budget = flat.budget.clamp(*BUDGETS.start(), *BUDGETS.end());
+        let mut history = History::new(flat.dim, flat.networks.clamp(1, LARGEST_CROWD), budget, flat.key);
+        history.asleep = flat.asleep;
         let fits = flat.dim > 0
-            && BUDGETS.contains(&flat.budget)
-            && flat.rewards.len() <= flat.budget
+            && flat.budget == budget
+            && flat.rewards.len() <= history.capacity()
             && (2..=LARGEST_CROWD).contains(&flat.networks)
             && flat.numbers.len() == flat.rewards.len()
             && Some(flat.actions.len()) == flat.dim.checked_mul(flat.rewards.len())
@@ -236,7 +256,6 @@ impl From<Flat> for History {
             let rows = flat.actions.chunks_exact(flat.dim).zip(&flat.rewards);
             rows.zip(&flat.numbers).for_each(|((x, y), number)| _ = history.push(*number, x, *y));
         }
-        history.budget = flat.budget.clamp(*BUDGETS.start(), *BUDGETS.end());
         history
     }
 }
@@ -316,8 +335,41 @@ mod tests {
     }
 
     #[test]
+    fn a_history_that_sleeps_keeps_more_and_wakes_within_its_budget() {
+        let (budget, networks) = (64, 3);
+        let mut history = History::new(2, networks, budget, Key::new(1));
+        history.sleep();
+        for i in 0..ASLEEP * budget {
+            assert!(!history.is_full());
+            history.push(i as u64, &[1.0, i as f64], 1.0);
+        }
+        assert!(history.is_full());
+        history.wake();
+        assert_eq!(history.len(), budget / 2);
+        assert_eq!(history.blocks(1).count(), budget / 2 / LANES);
+        // And one that has not grown so far is as if it had never slept.
+        let mut woken = History::new(1, networks, budget, Key::new(1));
+        let mut never_slept = woken.clone();
+        woken.sleep();
+        for history in [&mut woken, &mut never_slept] {
+            (0..20).for_each(|i| _ = history.push(i, &[1.0], 1.0));
+        }
+        woken.wake();
+        assert_eq!(woken.jitter, never_slept.jitter);
+    }
+
+    #[test]
     fn a_history_that_was_saved_has_the_same_perturbations_and_goes_on_alike() {
+        for asleep in [false, true] {
+            a_saved_history_goes_on_alike(asleep);
+        }
+    }
+
+    fn a_saved_history_goes_on_alike(asleep: bool) {
         let mut history = History::new(1, 3, 64, Key::new(1));
+        if asleep {
+            history.sleep();
+        }
         for i in 0..91u32 {
             if history.is_full() {
                 history.condense();
@@ -328,6 +380,7 @@ mod tests {
         let mut again: History = serde_json::from_str(&text).unwrap();
         for history in [&mut history, &mut again] {
             history.push(91, &[0.5], 2.0);
+            history.wake();
         }
         assert_eq!(all(&history), all(&again));
         assert_eq!(history.jitter, again.jitter);

@@ -237,6 +237,7 @@ impl Plausible {
             && (2..=MOST_NETWORKS).contains(&self.config.networks)
             && self.ensemble.members.len() == ensemble::crowd(self.config.networks, self.seen)
             && self.history.networks() == self.ensemble.members.len()
+            && self.history.is_asleep() == self.frozen.is_some()
             && self.history.len() as u64 <= self.seen
             && (self.seen == 0) == (self.history.len() == 0)
             && self.ensemble.is_consistent(dim)
@@ -285,8 +286,12 @@ impl Plausible {
 
     /// Lets go of networks beyond those that are kept in the long run.
     fn thin_out(&mut self) {
+        let present = self.ensemble.members.len();
+        if present == self.config.networks {
+            return;
+        }
         let crowd = ensemble::crowd(self.config.networks, self.seen);
-        if crowd < self.ensemble.members.len() {
+        if crowd < present {
             self.ensemble.thin_out(crowd);
             self.history.thin_out(crowd);
         }
@@ -308,7 +313,7 @@ impl Plausible {
         // The theorem is about a penalty towards zero.
         let start = if self.config.theorem { FrozenRelu::new } else { FrozenRelu::centred };
         let mut regime = start(network, self.config.lambda);
-        self.history.for_each(|x, y| regime.update(x, y));
+        self.history.for_each(|x, y| _ = regime.update(x, y));
         self.history.sleep();
         self.frozen =
             Some(Frozen { regime, region: RegionCache::default(), surprise: 1.0, sigma: self.ensemble.sigma });
@@ -385,6 +390,10 @@ impl Policy for Plausible {
             (None, Arms::Finite(rows)) if self.config.sampling && !self.linear_acts() => {
                 self.select_by_sampling(rows, key, scratch)
             }
+            (None, Arms::Finite(rows)) if !self.linear_acts() => {
+                self.score_by_networks(rows, false, scratch);
+                Ok(super::best_by_score(rows, scratch))
+            }
             (None, Arms::Finite(rows)) => super::select_optimistic(self, rows, scratch),
         }
     }
@@ -410,11 +419,13 @@ impl Policy for Plausible {
             self.agreed = 0;
             self.history.wake();
             self.ensemble.thaw(&self.history);
+        } else {
+            self.ensemble.account(place, &self.history);
         }
         let predicted = self.ensemble.mean(action);
         self.fallback.learn(action, reward, predicted);
         let mut stream = self.key.round(number).purpose(Purpose::Fit).stream();
-        self.ensemble.learn(place, reward, &self.history, &mut stream);
+        self.ensemble.learn(reward, &self.history, &mut stream);
         self.freeze_if_agreed(action);
         Ok(())
     }
@@ -424,7 +435,7 @@ impl Policy for Plausible {
         match self.acting_frozen() {
             Some(frozen) => frozen.regime.score(rows, self.radius(frozen), scratch),
             None if self.linear_acts() => self.fallback.score(rows, &mut scratch.scores),
-            None => self.score_by_networks(rows, scratch),
+            None => self.score_by_networks(rows, true, scratch),
         }
         Ok(())
     }
@@ -446,14 +457,14 @@ impl Policy for Plausible {
 impl Frozen {
     /// Learns (x, y); false if the residuals are too large for a frozen network that is right. In a probe one is enough.
     fn learn(&mut self, x: &[f64], y: f64, probe: bool) -> bool {
-        let miss = (y - self.regime.mean(x)) / self.sigma;
         if probe {
             // Where activations may be wrong, an observation would spoil what is known of elsewhere.
+            let miss = (y - self.regime.mean(x)) / self.sigma;
             return miss.abs() < PROBE_SURPRISED;
         }
+        let miss = (y - self.regime.update(x, y)) / self.sigma;
         // A single outlier is no reason to doubt the network.
         self.surprise += ((miss * miss).min(WATCH / 4.0) - self.surprise) / WATCH;
-        self.regime.update(x, y);
         self.surprise < SURPRISED
     }
 }

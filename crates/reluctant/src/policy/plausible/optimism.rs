@@ -16,7 +16,7 @@ use pulp::{Arch, NullaryFnOnce};
 
 use super::Plausible;
 use super::refit::Member;
-use crate::arms::{Rows, Score};
+use crate::arms::{Leader, Rows, Score};
 use crate::kernels::{Blocks, LANES, Lane, block_value};
 use crate::policy::Scratch;
 use crate::relu::ReluNet;
@@ -35,7 +35,11 @@ const HOPEFUL: f64 = 1.0 / 16.0;
 /// Whether the round after `seen` observations is a check.
 pub(super) fn is_check(seen: u64) -> bool {
     let n = seen as f64;
-    seen >= CHECKED_FROM && (CHECKS * libm::log(n + 1.0)).floor() > (CHECKS * libm::log(n)).floor()
+    let checks = CHECKS * libm::log(n);
+    // One more observation adds at most CHECKS/n: mostly there is no need for a second logarithm.
+    seen >= CHECKED_FROM
+        && checks.floor() + 1.0 - checks < 1.01 * CHECKS / n
+        && (CHECKS * libm::log(n + 1.0)).floor() > checks.floor()
 }
 
 /// Whether the round after `seen` observations may be a probe.
@@ -49,8 +53,8 @@ impl Plausible {
         self.frozen.is_some() && !self.config.theorem && is_probe(self.seen)
     }
 
-    /// Scores arms by the plausible networks.
-    pub(super) fn score_by_networks(&self, rows: Rows<'_>, scratch: &mut Scratch) {
+    /// Scores arms by the plausible networks, `all` of them or, for a choice, only as well as it takes to tell which is the best.
+    pub(super) fn score_by_networks(&self, rows: Rows<'_>, all: bool, scratch: &mut Scratch) {
         let Scratch { scores, lanes, numbers, words, weighted, .. } = scratch;
         self.ensemble.list_plausible(words, numbers);
         let networks = Networks { members: &self.ensemble.members, which: words, weights: numbers };
@@ -63,7 +67,7 @@ impl Plausible {
             Width::Spread(share * self.config.optimism)
         };
         scores.clear();
-        Arch::new().dispatch(Kernel { networks, width, rows, values: lanes, weighted, scores });
+        Arch::new().dispatch(Kernel { networks, width, rows, all, values: lanes, weighted, scores });
     }
 }
 
@@ -95,6 +99,7 @@ struct Kernel<'a> {
     networks: Networks<'a>,
     width: Width,
     rows: Rows<'a>,
+    all: bool,
     values: &'a mut Vec<Lane>,
     weighted: &'a mut Vec<(f64, f64)>,
     scores: &'a mut Vec<Score>,
@@ -104,23 +109,46 @@ impl NullaryFnOnce for Kernel<'_> {
     type Output = ();
     #[inline(always)]
     fn call(self) {
-        let Kernel { networks, width, rows, values, weighted, scores } = self;
+        let Kernel { networks, width, rows, all, values, weighted, scores } = self;
+        let mut leader = Leader::default();
         let mut blocks = Blocks::new(rows);
         while let Some((count, block)) = blocks.next() {
             let (mean, spread) = block_moments(networks, block, values);
-            scores.extend((0..count).map(|lane| {
-                let width = match width {
-                    Width::Spread(optimism) => optimism * spread[lane],
-                    Width::Hope => {
-                        weighted.clear();
-                        weighted.extend(values.iter().zip(networks.weights).map(|(v, weight)| (v[lane], *weight)));
-                        (hope(weighted) - mean[lane]).max(0.0)
-                    }
-                };
-                Score { mean: mean[lane], width }
-            }));
+            match width {
+                Width::Spread(c) => {
+                    scores.extend((0..count).map(|lane| Score { mean: mean[lane], width: c * spread[lane] }));
+                }
+                Width::Hope => {
+                    let greatest = block_greatest(values);
+                    scores.extend((0..count).map(|lane| {
+                        // No hope exceeds the greatest value, and where that is too low there is no need to know it.
+                        let hope = if all || greatest[lane] > leader.value() {
+                            weighted.clear();
+                            weighted.extend(values.iter().zip(networks.weights).map(|(v, w)| (v[lane], *w)));
+                            hope(weighted)
+                        } else {
+                            greatest[lane]
+                        };
+                        let score = Score { mean: mean[lane], width: (hope - mean[lane]).max(0.0) };
+                        leader.offer(score.upper());
+                        score
+                    }));
+                }
+            }
         }
     }
+}
+
+/// The greatest of the values at each of sixteen arms.
+#[inline(always)]
+fn block_greatest(values: &[Lane]) -> Lane {
+    let mut greatest = [f64::NEG_INFINITY; LANES];
+    for value in values {
+        for lane in 0..LANES {
+            greatest[lane] = if value[lane] > greatest[lane] { value[lane] } else { greatest[lane] };
+        }
+    }
+    greatest
 }
 
 /// The mean of the plausible networks and their standard deviation at sixteen arms; their values are left in `values`.

@@ -106,6 +106,7 @@ pub(super) fn refit(
 ) {
     let unknowns = member.network.neurons() * shape.freedom(history.dim());
     let mut loss = linearise(member.network.theta(), member.network.signs(), m, shape, history, sigma, work);
+    let mut plain = None;
     let mut refused = 0;
     for _ in 0..effort.steps {
         let Some(()) = solve(unknowns, member.damping, work) else {
@@ -113,13 +114,13 @@ pub(super) fn refit(
             continue;
         };
         retract(member.network.theta(), history.dim(), shape, work);
-        let reached = losses(&work.trial, member.network.signs(), m, history, sigma).1;
+        let (reached_plain, reached) = losses(&work.trial, member.network.signs(), m, history, sigma);
         if reached < loss && work.trial.iter().all(|t| in_limit(*t)) {
             let gained = loss - reached;
             member.network.replace(&work.trial);
             member.damping = (member.damping * 0.2).max(LEAST_DAMPING);
             refused = 0;
-            loss = reached;
+            (loss, plain) = (reached, Some(reached_plain));
             if gained < effort.tolerance {
                 break;
             }
@@ -133,7 +134,7 @@ pub(super) fn refit(
         }
     }
     member.learned = learned(unknowns, sigma, work).unwrap_or(member.learned);
-    member.loss = losses(member.network.theta(), member.network.signs(), m, history, sigma).0;
+    member.loss = plain.unwrap_or_else(|| losses(member.network.theta(), member.network.signs(), m, history, sigma).0);
 }
 
 /// Σ (f(x) − y)² and Σ (f(x) − y − σξ)².

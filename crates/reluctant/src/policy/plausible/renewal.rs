@@ -84,10 +84,10 @@ impl Ensemble {
         self.draw(m, history, stream);
         let n = history.len() as f64;
         for _ in 0..RETRIES {
-            self.weigh(n);
-            if self.weights[m] > 0.0 {
+            if self.weight(m, self.least_cost(), n) > 0.0 {
                 return;
             }
+            self.weigh(n);
             let start = self.new_start(stream);
             let old = self.replace(m, start, history);
             let keeps = self.cost(&old) >= self.cost(&self.members[m]);
