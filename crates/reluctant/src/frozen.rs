@@ -63,8 +63,13 @@ impl FrozenRelu {
         self.ellipsoid.dim() == (self.network.neurons() + 1) * self.network.dim()
     }
 
-    /// Absorbs the observation (x, y); what was predicted at x before.
-    pub fn update(&mut self, x: &[f64], y: f64) -> f64 {
+    /// Absorbs the observation (x, y).
+    pub fn update(&mut self, x: &[f64], y: f64) {
+        self.predict_and_update(x, y);
+    }
+
+    /// The same; what was predicted at x before.
+    pub(crate) fn predict_and_update(&mut self, x: &[f64], y: f64) -> f64 {
         with_phi(&self.network, x, |phi| {
             let predicted = self.ellipsoid.mean(phi);
             self.ellipsoid.update(phi, y);

@@ -139,6 +139,8 @@ fn explain_by_score<P: Policy + ?Sized>(policy: &P, action: &[f64]) -> Result<Ex
 pub struct Scratch {
     /// One score an arm.
     pub scores: Vec<Score>,
+    /// The same of another model.
+    pub other_scores: Vec<Score>,
     /// Numbers.
     pub numbers: Vec<f64>,
     /// What is drawn at random for a round: weights, or a function.

@@ -29,6 +29,8 @@ pub(super) const MOST_NEURONS: usize = 16;
 /// Beside a number of neurons that is given, so many more or fewer are considered, and −2 log of the prior grows by `SIZE_DOUBT` with each.
 const DOUBT: usize = 3;
 const SIZE_DOUBT: f64 = 6.0;
+/// The noise of rounding, relative to the rewards.
+const EXACT: f64 = 1e-9;
 /// A given noise level counts as much as this many residuals.
 const NOISE_WORTH: f64 = 10.0;
 
@@ -185,6 +187,18 @@ impl Ensemble {
         if cost.is_finite() { cost } else { f64::MAX }
     }
 
+    /// By how much the evidence for another model, of this loss and price, exceeds that for the best network, in units of 2 log; of a noise
+    /// level that is not known but for the guess, or a model could not win that alone sees how little noise there is.
+    pub(super) fn advantage_of(&self, (loss, price): (f64, f64), n: f64) -> f64 {
+        let least = n * (EXACT * self.scale).powi(2);
+        let cost = |loss: f64, price: f64| {
+            let squares = self.worth * self.guess * self.guess + loss.min(1e250).max(least).max(f64::MIN_POSITIVE);
+            (self.worth + n) * libm::log(squares) + price
+        };
+        let networks = self.members.iter().map(|member| cost(member.loss, self.price(member)));
+        networks.fold(f64::MAX, f64::min) - cost(loss, price)
+    }
+
     /// σ² from the residuals of the best fit and the guess.
     fn estimate_noise(&mut self, n: f64) {
         let best = self.best();
@@ -193,7 +207,7 @@ impl Ensemble {
         let variance = (self.worth * self.guess * self.guess + member.loss.min(1e250) * (spare / n.max(1.0)).min(1.0))
             / (self.worth + spare);
         // A network that fits exactly says that there is no noise, but rounding remains.
-        self.sigma = variance.sqrt().max(1e-9 * self.scale).max(1e-150);
+        self.sigma = variance.sqrt().max(EXACT * self.scale).max(1e-150);
     }
 
     /// The member of greatest evidence.

@@ -1,6 +1,7 @@
 //! What the policy thinks of an action, and why: which model acts, and what to warn of.
 
 use super::Plausible;
+use super::ensemble::MOST_NEURONS;
 use crate::error::Result;
 use crate::policy::{Explanation, explain_by_score};
 use crate::relu::ReluNet;
@@ -32,7 +33,11 @@ impl Plausible {
         }
         let (networks, linear) = self.fallback.errors();
         if self.linear_acts() {
-            let why = format!("lately it errs by {linear:.3}, the networks by {networks:.3}");
+            let why = if self.fallback.acts {
+                format!("lately it errs by {linear:.3}, the networks by {networks:.3}")
+            } else {
+                format!("its evidence exceeds that of the best network by {:.1}", 0.5 * self.fallback.advantage)
+            };
             return ("a linear function with a constant".to_owned(), why);
         }
         let why = format!(
@@ -44,8 +49,16 @@ impl Plausible {
     }
 
     fn warning(&self) -> Option<String> {
-        if self.linear_acts() {
+        if self.fallback.acts {
             return Some("no network of the range explains the rewards".to_owned());
+        }
+        if self.linear_acts() {
+            return Some("no network explains the rewards better than a linear function with a constant".to_owned());
+        }
+        if self.frozen.is_none() && self.ensemble.form.neurons == 0 && self.ensemble.sizes().0 + 1 >= MOST_NEURONS {
+            return Some(format!(
+                "only networks of nearly {MOST_NEURONS} neurons, the most considered, explain the rewards"
+            ));
         }
         (self.thawed > 0).then(|| {
             let times = if self.thawed == 1 { "once".to_owned() } else { format!("{} times", self.thawed) };

@@ -31,8 +31,10 @@ pub(super) struct Fallback {
     /// Squared residuals, and their number, for the width.
     squares: f64,
     count: f64,
-    /// Whether the linear model acts.
+    /// Whether it has predicted so much better lately that it acts.
     pub(super) acts: bool,
+    /// By how much its evidence exceeds that of the best network, in units of 2 log; zero if it is not compared.
+    pub(super) advantage: f64,
 }
 
 impl Fallback {
@@ -47,6 +49,7 @@ impl Fallback {
             squares: 0.0,
             count: 0.0,
             acts: false,
+            advantage: 0.0,
         }
     }
 
@@ -86,6 +89,12 @@ impl Fallback {
         (self.network_error.sqrt(), self.linear_error.sqrt())
     }
 
+    /// The loss and the price of its evidence, which is that of a normal prior with variance σ²/λ: −2 log of it is loss/σ² + price, up to
+    /// what all models share. Residuals relative to what was known before each are independent.
+    pub(super) fn evidence(&self) -> (f64, f64) {
+        (self.squares, self.ridge.log_det_ratio())
+    }
+
     /// The size of a residual of the linear model.
     fn spread(&self) -> f64 {
         (self.squares / self.count.max(1.0)).sqrt()
@@ -99,6 +108,44 @@ impl Fallback {
 
     pub(super) fn is_consistent(&self, dim: usize) -> bool {
         let numbers = [self.linear_error, self.network_error, self.lead, self.squares, self.count];
-        self.ridge.dim() == dim + 1 && self.origin.is_finite() && numbers.iter().all(|x| *x >= 0.0)
+        let finite = self.origin.is_finite() && self.advantage.is_finite();
+        self.ridge.dim() == dim + 1 && finite && numbers.iter().all(|x| *x >= 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Cholesky;
+    use crate::rng::{Key, normal};
+
+    #[test]
+    fn its_evidence_is_the_density_of_the_rewards() {
+        let (n, sigma) = (7, 0.3);
+        let mut stream = Key::new(1).stream();
+        let mut fallback = Fallback::new(2);
+        let (mut features, mut rewards) = (Vec::new(), Vec::new());
+        for _ in 0..n {
+            let (x, y) = ([normal(&mut stream), normal(&mut stream)], normal(&mut stream));
+            fallback.learn(&x, y, 0.0);
+            features.push([x[0], x[1], 1.0]);
+            rewards.push(y - fallback.origin);
+        }
+        // Normal with covariance σ²(I + ΦΦᵀ/λ).
+        let mut covariance = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..n {
+                let product: f64 = features[i].iter().zip(&features[j]).map(|(a, b)| a * b).sum();
+                covariance[i * n + j] = sigma * sigma * (f64::from(i == j) + product / LAMBDA);
+            }
+        }
+        let factor = Cholesky::new(&mut covariance, n).unwrap();
+        let mut solved = rewards.clone();
+        factor.solve(&mut solved);
+        let quadratic: f64 = rewards.iter().zip(&solved).map(|(a, b)| a * b).sum();
+        let expected = quadratic + factor.log_det() - n as f64 * (sigma * sigma).ln();
+        let (loss, price) = fallback.evidence();
+        let found = loss / (sigma * sigma) + price;
+        assert!((found - expected).abs() < 1e-6 * expected.abs(), "{found} is not {expected}");
     }
 }

@@ -13,7 +13,8 @@
 //! Three models, from small to large, and the rule that chooses among them:
 //!
 //! 1. **A linear function with a constant** ([`fallback`]), which acts whenever it has lately predicted better than the networks have:
-//!    rewards that no network of the range explains end here, with a warning in the explanation.
+//!    rewards that no network of the range explains end here, with a warning in the explanation. If the number of neurons is not given, it
+//!    is one of the models among which evidence chooses, and until it is refuted an arm may be as good as it says.
 //! 2. **The plausible networks** ([`ensemble`]): refitted by a few Levenberg–Marquardt steps ([`refit`]) and drawn from the posterior from
 //!    there ([`draws`]), weighed by likelihood, started anew when they fall out, challenged by new ones ([`renewal`]). Members may differ
 //!    in their number of neurons, near the one given or, if none is given, from 1 to 16, and are weighed by their evidence, in which an
@@ -50,7 +51,7 @@ use crate::linalg::normalise;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, normal, unit_vector};
-use ensemble::{Ensemble, Form, MOST_NETWORKS, MOST_NEURONS};
+use ensemble::{Ensemble, Form, MOST_NETWORKS};
 use fallback::Fallback;
 use history::{BUDGETS, History};
 use refit::Shape;
@@ -71,6 +72,9 @@ const PROBE_SURPRISED: f64 = 2.5;
 /// sixteenth of draws from a normal distribution reach on average.
 const FROZEN_WIDTH: f64 = 1.5;
 const FROZEN_HOPE: f64 = 2.0;
+/// Evidence, in units of 2 log, that refutes the linear model. Plenty, because Laplace's approximation flatters networks: where all
+/// neurons point to what was played, and so hardly change its reward, they seem to cost nothing.
+const REFUTED: f64 = 20.0;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "plausible",
@@ -263,10 +267,23 @@ impl Plausible {
         self.ensemble.sigma
     }
 
-    /// Whether the linear model acts: it has predicted better lately, or no size but the largest would do, and so none is right.
+    /// Whether the linear model acts: it has predicted better lately, or has more evidence than any network.
     fn linear_acts(&self) -> bool {
-        let at_the_end = self.ensemble.form.neurons == 0 && self.ensemble.sizes().0 + 1 >= MOST_NEURONS;
-        self.fallback.acts || at_the_end
+        self.fallback.acts || self.fallback.advantage > 0.0
+    }
+
+    /// Whether there is so much evidence against the linear model that its hopes need not be looked into. Who tells the number of neurons
+    /// has told that there are neurons.
+    fn linear_refuted(&self) -> bool {
+        self.ensemble.form.neurons > 0 || self.fallback.advantage < -REFUTED
+    }
+
+    /// Compares the linear model with the networks by evidence.
+    fn compare_with_linear(&mut self) {
+        // A condensed history has lost some of the noise: its losses are not comparable. By then the verdict is clear.
+        if self.ensemble.form.neurons == 0 && self.history.len() as u64 == self.seen {
+            self.fallback.advantage = self.ensemble.advantage_of(self.fallback.evidence(), self.seen as f64);
+        }
     }
 
     /// The frozen network, unless this round probes it: then the networks act.
@@ -313,7 +330,7 @@ impl Plausible {
         // The theorem is about a penalty towards zero.
         let start = if self.config.theorem { FrozenRelu::new } else { FrozenRelu::centred };
         let mut regime = start(network, self.config.lambda);
-        self.history.for_each(|x, y| _ = regime.update(x, y));
+        self.history.for_each(|x, y| regime.update(x, y));
         self.history.sleep();
         self.frozen =
             Some(Frozen { regime, region: RegionCache::default(), surprise: 1.0, sigma: self.ensemble.sigma });
@@ -426,6 +443,7 @@ impl Policy for Plausible {
         self.fallback.learn(action, reward, predicted);
         let mut stream = self.key.round(number).purpose(Purpose::Fit).stream();
         self.ensemble.learn(reward, &self.history, &mut stream);
+        self.compare_with_linear();
         self.freeze_if_agreed(action);
         Ok(())
     }
@@ -462,7 +480,7 @@ impl Frozen {
             let miss = (y - self.regime.mean(x)) / self.sigma;
             return miss.abs() < PROBE_SURPRISED;
         }
-        let miss = (y - self.regime.update(x, y)) / self.sigma;
+        let miss = (y - self.regime.predict_and_update(x, y)) / self.sigma;
         // A single outlier is no reason to doubt the network.
         self.surprise += ((miss * miss).min(WATCH / 4.0) - self.surprise) / WATCH;
         self.surprise < SURPRISED

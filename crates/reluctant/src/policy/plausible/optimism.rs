@@ -55,7 +55,7 @@ impl Plausible {
 
     /// Scores arms by the plausible networks, `all` of them or, for a choice, only as well as it takes to tell which is the best.
     pub(super) fn score_by_networks(&self, rows: Rows<'_>, all: bool, scratch: &mut Scratch) {
-        let Scratch { scores, lanes, numbers, words, weighted, .. } = scratch;
+        let Scratch { scores, other_scores: linear, lanes, numbers, words, weighted, .. } = scratch;
         self.ensemble.list_plausible(words, numbers);
         let networks = Networks { members: &self.ensemble.members, which: words, weights: numbers };
         let width = if self.probes() {
@@ -68,6 +68,12 @@ impl Plausible {
         };
         scores.clear();
         Arch::new().dispatch(Kernel { networks, width, rows, all, values: lanes, weighted, scores });
+        if !self.linear_refuted() {
+            self.fallback.score(rows, linear);
+            for (score, linear) in scores.iter_mut().zip(linear) {
+                score.width = score.width.max(linear.upper() - score.mean);
+            }
+        }
     }
 }
 
