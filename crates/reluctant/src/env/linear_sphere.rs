@@ -1,4 +1,5 @@
-//! `linear-sphere`: rewards θ*·x + noise with a random unit θ*, arms on the unit sphere. The world that OFUL is made for.
+//! `linear-sphere`: rewards θ*·x + noise with a random θ*, arms on the unit sphere. The world that OFUL is made for. With an offset it is
+//! one that no network without constants explains.
 
 use super::noise::{self, Noise};
 use super::sphere_arms::{self, SphereArms};
@@ -6,7 +7,7 @@ use super::{Entry, Environment, SphereMeans};
 use crate::arms::Arms;
 use crate::error::Result;
 use crate::linalg::{dot, norm};
-use crate::params::{Params, Value};
+use crate::params::{Initial, Kind, Param, Params, Value};
 use crate::relu::ReluNet;
 use crate::rng::{Key, Purpose, unit_vector};
 
@@ -19,6 +20,8 @@ pub(super) const ENTRY: Entry = Entry {
         sphere_arms::ACTIONS,
         sphere_arms::ARMS,
         sphere_arms::FRESH,
+        Param::new("length", Initial::Real(1.0), Kind::POSITIVE, "the length of θ*"),
+        Param::new("offset", Initial::Real(0.0), Kind::ANY, "added to every reward"),
         noise::SIGMA,
         noise::NOISE,
     ],
@@ -29,8 +32,9 @@ pub(super) const ENTRY: Entry = Entry {
 #[derive(Debug, Clone)]
 pub struct LinearSphere {
     theta: Vec<f64>,
-    /// θ*·x = max(0, θ*·x) − max(0, −θ*·x).
-    network: ReluNet,
+    offset: f64,
+    /// θ*·x = max(0, θ*·x) − max(0, −θ*·x), if there is no offset.
+    network: Option<ReluNet>,
     arms: SphereArms,
     noise: Noise,
 }
@@ -40,9 +44,13 @@ impl LinearSphere {
         let arms = SphereArms::read(params, key)?;
         let mut theta = vec![0.0; arms.dim()];
         unit_vector(&mut key.purpose(Purpose::Truth).stream(), &mut theta);
+        let length = params.real("length")?;
+        theta.iter_mut().for_each(|x| *x *= length);
+        let offset = params.real("offset")?;
         let pair = theta.iter().copied().chain(theta.iter().map(|x| -x)).collect();
         let network = ReluNet::with_signs(arms.dim(), pair, vec![1.0, -1.0])?;
-        Ok(LinearSphere { theta, network, arms, noise: Noise::read(params, key)? })
+        let network = (offset == 0.0).then_some(network);
+        Ok(LinearSphere { theta, offset, network, arms, noise: Noise::read(params, key)? })
     }
 }
 
@@ -56,11 +64,11 @@ impl Environment for LinearSphere {
     }
 
     fn mean(&self, action: &[f64]) -> f64 {
-        dot(&self.theta, action)
+        dot(&self.theta, action) + self.offset
     }
 
     fn sphere_means(&self) -> Option<SphereMeans> {
-        Some(SphereMeans { best: norm(&self.theta), average: 0.0 })
+        Some(SphereMeans { best: norm(&self.theta) + self.offset, average: self.offset })
     }
 
     fn noise(&self, round: u64) -> f64 {
@@ -72,6 +80,6 @@ impl Environment for LinearSphere {
     }
 
     fn network(&self) -> Option<&ReluNet> {
-        Some(&self.network)
+        self.network.as_ref()
     }
 }
