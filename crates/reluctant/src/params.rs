@@ -158,6 +158,7 @@ impl Kind {
                 let high = format!("{} {max}", if below { "less than" } else { "at most" });
                 match (min, max) {
                     (TINY, _) => "a number greater than 0 (from 1e-50 to 1e50)".to_owned(),
+                    (_, HUGE) if min == -HUGE => "a number from -1e50 to 1e50".to_owned(),
                     (_, HUGE) => format!("a number {low} (and at most 1e50)"),
                     _ => format!("a number {low} and {high}"),
                 }

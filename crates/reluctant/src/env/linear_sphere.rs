@@ -47,9 +47,8 @@ impl LinearSphere {
         let length = params.real("length")?;
         theta.iter_mut().for_each(|x| *x *= length);
         let offset = params.real("offset")?;
-        let pair = theta.iter().copied().chain(theta.iter().map(|x| -x)).collect();
-        let network = ReluNet::with_signs(arms.dim(), pair, vec![1.0, -1.0])?;
-        let network = (offset == 0.0).then_some(network);
+        let pair = || theta.iter().copied().chain(theta.iter().map(|x| -x)).collect();
+        let network = (offset == 0.0).then(|| ReluNet::with_signs(arms.dim(), pair(), vec![1.0, -1.0])).transpose()?;
         Ok(LinearSphere { theta, offset, network, arms, noise: Noise::read(params, key)? })
     }
 }
