@@ -149,15 +149,18 @@ fn worlds_that_no_network_explains_end_in_the_linear_model() {
     }
 }
 
-/// Where all neurons point to the first action, networks explain an offset, and say that nothing is better. Who chooses the number of
-/// neurons by evidence looks into what a linear function hopes for.
+/// Where all neurons point to the first action, networks explain an offset, and say that nothing is better. So it is looked into what a
+/// linear function hopes for: in every round if the number of neurons is not told, and otherwise while they are parallel.
 #[test]
 fn an_offset_is_not_taken_for_neurons_that_all_point_the_same_way() {
-    for (slope, offset) in [(2.0, 10.0), (1.0, 12.0), (2.0, 14.0)] {
+    let (not_told, told) = (Settings::new(), told(3, 0.1));
+    let worlds =
+        [(&not_told, 2.0, 10.0), (&not_told, 2.0, 14.0), (&told, 1.0, 3.0), (&told, 0.5, 3.0), (&told, 1.0, 5.0)];
+    for (settings, slope, offset) in worlds {
         let mean = |x: &[f64]| slope * (0.8 * x[0] - 0.6 * x[1]) + offset;
         let (mut regret, mut allowed) = (0.0, 0.0);
         for game in 0..4 {
-            let mut policy = plausible(Settings::new());
+            let mut policy = plausible(settings.clone());
             regret += play_game(game, policy.as_mut(), 0..150, mean, gaussian(0.1));
             let linear = Settings::new().with("features", "constant").with("sigma", 0.1);
             let mut rival = policy::build("oful", DIM, &linear, Key::new(3)).unwrap();

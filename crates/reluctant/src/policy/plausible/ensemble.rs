@@ -6,7 +6,7 @@ use super::draws::Sampler;
 use super::history::History;
 use super::refit::{Effort, Member, Shape, Work, losses, refit};
 use super::renewal::pairing;
-use crate::linalg::{axpy, dot};
+use crate::linalg::{axpy, dot, norm};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Stream, uniform};
 use crate::spare::with_zeros;
@@ -29,6 +29,8 @@ pub(super) const MOST_NEURONS: usize = 16;
 /// Beside a number of neurons that is given, so many more or fewer are considered, and −2 log of the prior grows by `SIZE_DOUBT` with each.
 const DOUBT: usize = 3;
 const SIZE_DOUBT: f64 = 6.0;
+/// Neurons whose sum has more than this share of their lengths point nearly the same way.
+const PARALLEL: f64 = 0.9;
 /// The noise of rounding, relative to the rewards.
 const EXACT: f64 = 1e-9;
 /// A given noise level counts as much as this many residuals.
@@ -308,6 +310,20 @@ impl Ensemble {
                 let apart: f64 = best.iter().zip(&*other).map(|(a, b)| (a - b) * (a - b)).sum();
                 apart < 0.25 * size * size
             })
+        })
+    }
+
+    /// Whether all neurons of the best member point nearly the same way. So they do where an offset of the rewards is taken for neurons,
+    /// and then nothing seems to be better than what is played.
+    pub(super) fn is_nearly_parallel(&self) -> bool {
+        let network = &self.members[self.best()].network;
+        with_zeros(network.dim(), |sum| {
+            let mut lengths = 0.0;
+            for (theta, sign) in network.iter().zip(network.signs()) {
+                axpy(*sign, theta, sum);
+                lengths += norm(theta);
+            }
+            norm(sum) > PARALLEL * lengths
         })
     }
 

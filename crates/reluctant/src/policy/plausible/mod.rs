@@ -13,8 +13,9 @@
 //! Three models, from small to large, and the rule that chooses among them:
 //!
 //! 1. **A linear function with a constant** ([`fallback`]), which acts whenever it has lately predicted better than the networks have:
-//!    rewards that no network of the range explains end here, with a warning in the explanation. If the number of neurons is not given, it
-//!    is one of the models among which evidence chooses, and until it is refuted an arm may be as good as it says.
+//!    rewards that no network of the range explains end here, with a warning in the explanation. It is also one of the models among which
+//!    evidence chooses, and until it is refuted an arm may be as good as it says: always if the number of neurons is not given, and
+//!    otherwise in checks and while all neurons of the best network point nearly the same way, as they would to imitate a constant.
 //! 2. **The plausible networks** ([`ensemble`]): refitted by a few Levenberg–Marquardt steps ([`refit`]) and drawn from the posterior from
 //!    there ([`draws`]), weighed by likelihood, started anew when they fall out, challenged by new ones ([`renewal`]). Members may differ
 //!    in their number of neurons, near the one given or, if none is given, from 1 to 16, and are weighed by their evidence, in which an
@@ -272,16 +273,19 @@ impl Plausible {
         self.fallback.acts || self.fallback.advantage > 0.0
     }
 
-    /// Whether there is so much evidence against the linear model that its hopes need not be looked into. Who tells the number of neurons
-    /// has told that there are neurons.
-    fn linear_refuted(&self) -> bool {
-        self.ensemble.form.neurons > 0 || self.fallback.advantage < -REFUTED
+    /// Whether an arm may now be as good as the linear model says. Not after that is refuted; and who tells the number of neurons has told
+    /// that there are neurons, so that it is asked only in checks and while they look like an imitation of a constant.
+    fn linear_is_asked(&self) -> bool {
+        let told = self.ensemble.form.neurons > 0;
+        self.fallback.advantage >= -REFUTED
+            && (!told || optimism::is_check(self.seen) || self.ensemble.is_nearly_parallel())
     }
 
     /// Compares the linear model with the networks by evidence.
     fn compare_with_linear(&mut self) {
-        // A condensed history has lost some of the noise: its losses are not comparable. By then the verdict is clear.
-        if self.ensemble.form.neurons == 0 && self.history.len() as u64 == self.seen {
+        // A condensed history has lost some of the noise, and while a network was frozen the linear model saw nothing: then their losses
+        // are not comparable. By then the verdict is clear.
+        if self.history.len() as u64 == self.seen && self.thawed == 0 {
             self.fallback.advantage = self.ensemble.advantage_of(self.fallback.evidence(), self.seen as f64);
         }
     }

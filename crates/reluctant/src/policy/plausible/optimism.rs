@@ -68,7 +68,7 @@ impl Plausible {
         };
         scores.clear();
         Arch::new().dispatch(Kernel { networks, width, rows, all, values: lanes, weighted, scores });
-        if !self.linear_refuted() {
+        if self.linear_is_asked() {
             self.fallback.score(rows, linear);
             for (score, linear) in scores.iter_mut().zip(linear) {
                 score.width = score.width.max(linear.upper() - score.mean);
