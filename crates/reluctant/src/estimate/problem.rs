@@ -173,3 +173,20 @@ pub(super) fn lane_dot(a: &[f64], b: &[f64]) -> f64 {
     let pairs = [lanes[0] + lanes[4], lanes[1] + lanes[5], lanes[2] + lanes[6], lanes[3] + lanes[7]];
     (pairs[0] + pairs[2]) + (pairs[1] + pairs[3]) + tail
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_of_any_size_are_brought_to_unit_size() {
+        assert_eq!(power_of_two_near(0.0), 1.0);
+        assert_eq!(power_of_two_near(3.0), 2.0);
+        assert_eq!(power_of_two_near(0.3), 0.25);
+        assert!(power_of_two_near(1e-310) > 0.0);
+        for size in [1e100, 1.0, 1e-100, 1e-300] {
+            let problem = Problem::new(Samples::new(2, &[size, -size], &[1.0]).unwrap());
+            assert!(problem.rows.iter().chain(&problem.rewards).all(|x| x.is_finite() && x.abs() <= 4e100));
+        }
+    }
+}

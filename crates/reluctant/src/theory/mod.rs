@@ -13,7 +13,7 @@
 //! | `optimism` | the regret of the optimistic stage |
 //! | `batches` | the grid, M and admissible (a, b) of Algorithm 2 |
 //! | `regret` | Theorems 4.3 and 4.4 with explicit constants |
-//! | `evaluate` | all of it for given numbers, each with its equation and its meaning |
+//! | `inputs`, `evaluate`, `quantity` | all of it for given numbers, each with its equation and its meaning |
 //!
 //! Lengths of exploration are beyond 10⁴⁰, so whatever can overflow is computed from logarithms. A statement that says
 //! nothing (α₀ = 0, ν = 0) comes out infinite or `None`, never as NaN. `docs/theory.md` in the repository derives the
@@ -25,8 +25,10 @@ mod evaluate;
 mod exploration;
 mod gap;
 mod identification;
+mod inputs;
 mod loss;
 mod optimism;
+mod quantity;
 mod regret;
 mod separation;
 mod setting;
@@ -35,12 +37,14 @@ mod strip;
 
 pub use batches::Batches;
 pub use estimation::{Conditions, conditions, neuron_error_bound};
-pub use evaluate::{Inputs, Quantity, State, evaluate};
+pub use evaluate::evaluate;
 pub use exploration::{ExplorationLength, exploration_conditions, exploration_length, log10_exploration_length};
 pub use gap::{gap_at_value, gap_floor};
 pub use identification::{identified_error, identifying_loss, log10_identified_length};
+pub use inputs::Inputs;
 pub use loss::zeta;
 pub use optimism::{Stage, oful_stage_regret, optimism_regret};
+pub use quantity::{Quantity, State};
 pub use regret::{RegretBound, known_gap_regret, log10_informative_horizon, unknown_gap_regret};
 pub use separation::separation_limit;
 pub use setting::Setting;
