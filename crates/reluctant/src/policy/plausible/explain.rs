@@ -25,7 +25,7 @@ impl Plausible {
         let (least, most) = self.ensemble.sizes();
         let size = if least == most { format!("{most}") } else { format!("{least} to {most}") };
         let count = self.ensemble.plausible().count();
-        let chosen = if self.ensemble.form.neurons > 0 { "given" } else { "chosen by evidence" };
+        let chosen = if self.is_told() { "given" } else { "chosen by evidence" };
         if let Some(frozen) = &self.frozen {
             let neurons = frozen.regime.network().neurons();
             let model = format!("linear regression on the features of one frozen network of {neurons} neurons");
@@ -52,10 +52,10 @@ impl Plausible {
         if self.fallback.acts {
             return Some("no network of the range explains the rewards".to_owned());
         }
-        if self.linear_acts() {
+        if self.fallback.advantage > 0.0 {
             return Some("no network explains the rewards better than a linear function with a constant".to_owned());
         }
-        if self.frozen.is_none() && self.ensemble.form.neurons == 0 && self.ensemble.sizes().0 + 1 >= MOST_NEURONS {
+        if self.frozen.is_none() && !self.is_told() && self.ensemble.sizes().0 + 1 >= MOST_NEURONS {
             return Some(format!(
                 "only networks of nearly {MOST_NEURONS} neurons, the most considered, explain the rewards"
             ));

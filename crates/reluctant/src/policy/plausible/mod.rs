@@ -13,9 +13,10 @@
 //! Three models, from small to large, and the rule that chooses among them:
 //!
 //! 1. **A linear function with a constant** ([`fallback`]), which acts whenever it has lately predicted better than the networks have:
-//!    rewards that no network of the range explains end here, with a warning in the explanation. It is also one of the models among which
-//!    evidence chooses, and until it is refuted an arm may be as good as it says: always if the number of neurons is not given, and
-//!    otherwise in checks and while all neurons of the best network point nearly the same way, as they would to imitate a constant.
+//!    rewards that no network of the range explains end here, with a warning in the explanation. If the number of neurons is not given, it
+//!    is one of the models among which evidence chooses, and until it is refuted an arm may be as good as it says. If it is given, the
+//!    linear model acts when the networks are refuted, and an arm may be as good as it says in checks and while all neurons of the best
+//!    network point nearly the same way, as they would to imitate a constant.
 //! 2. **The plausible networks** ([`ensemble`]): refitted by a few Levenberg–Marquardt steps ([`refit`]) and drawn from the posterior from
 //!    there ([`draws`]), weighed by likelihood, started anew when they fall out, challenged by new ones ([`renewal`]). Members may differ
 //!    in their number of neurons, near the one given or, if none is given, from 1 to 16, and are weighed by their evidence, in which an
@@ -73,8 +74,9 @@ const PROBE_SURPRISED: f64 = 2.5;
 /// sixteenth of draws from a normal distribution reach on average.
 const FROZEN_WIDTH: f64 = 1.5;
 const FROZEN_HOPE: f64 = 2.0;
-/// Evidence, in units of 2 log, that refutes the linear model. Plenty, because Laplace's approximation flatters networks: where all
-/// neurons point to what was played, and so hardly change its reward, they seem to cost nothing.
+/// Evidence, in units of 2 log, that refutes the linear model or, if their number was told, the networks. Plenty, because Laplace's
+/// approximation flatters networks: where all neurons point to what was played, and so hardly change its reward, they seem to cost
+/// nothing.
 const REFUTED: f64 = 20.0;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -268,17 +270,23 @@ impl Plausible {
         self.ensemble.sigma
     }
 
-    /// Whether the linear model acts: it has predicted better lately, or has more evidence than any network.
+    /// Whether the linear model acts: it has predicted better lately, or evidence is for it. Who tells the number of neurons has told that
+    /// there are neurons, and these must be refuted.
     fn linear_acts(&self) -> bool {
-        self.fallback.acts || self.fallback.advantage > 0.0
+        let enough = if self.is_told() { REFUTED } else { 0.0 };
+        self.fallback.acts || self.fallback.advantage > enough
     }
 
-    /// Whether an arm may now be as good as the linear model says. Not after that is refuted; and who tells the number of neurons has told
-    /// that there are neurons, so that it is asked only in checks and while they look like an imitation of a constant.
+    /// Whether an arm may now be as good as the linear model says. Not after that is refuted; and if the number of neurons was told, only in
+    /// checks and while they look like an imitation of a constant.
     fn linear_is_asked(&self) -> bool {
-        let told = self.ensemble.form.neurons > 0;
-        self.fallback.advantage >= -REFUTED
-            && (!told || optimism::is_check(self.seen) || self.ensemble.is_nearly_parallel())
+        let now = !self.is_told() || optimism::is_check(self.seen) || self.ensemble.is_nearly_parallel();
+        now && self.fallback.advantage >= -REFUTED
+    }
+
+    /// Whether the number of neurons was told.
+    fn is_told(&self) -> bool {
+        self.ensemble.form.neurons > 0
     }
 
     /// Compares the linear model with the networks by evidence.
