@@ -149,23 +149,28 @@ fn worlds_that_no_network_explains_end_in_the_linear_model() {
     }
 }
 
-/// Where all neurons point to the first action, networks explain an offset, and say that nothing is better. So it is looked into what a
-/// linear function hopes for: in every round if the number of neurons is not told, and otherwise while they are parallel.
+/// Networks can imitate a linear world where it is played: if all neurons point to the first action they explain an offset, and say that
+/// nothing is better. So it is looked into what a linear function hopes for, and evidence decides.
 #[test]
-fn an_offset_is_not_taken_for_neurons_that_all_point_the_same_way() {
-    let (not_told, told) = (Settings::new(), told(3, 0.1));
-    let worlds =
-        [(&not_told, 2.0, 10.0), (&not_told, 2.0, 14.0), (&told, 1.0, 3.0), (&told, 0.5, 3.0), (&told, 1.0, 5.0)];
-    for (settings, slope, offset) in worlds {
+fn a_linear_function_is_not_taken_for_neurons() {
+    let (not_told, three, five) = (Settings::new(), told(3, 0.1), told(5, 0.1));
+    let worlds = [
+        (2, &not_told, 2.0, 10.0),
+        (2, &not_told, 2.0, 14.0),
+        (2, &three, 1.0, 3.0),
+        (2, &three, 0.5, 3.0),
+        (5, &five, 1.0, 0.0),
+    ];
+    for (dim, settings, slope, offset) in worlds {
         let mean = |x: &[f64]| slope * (0.8 * x[0] - 0.6 * x[1]) + offset;
         let (mut regret, mut allowed) = (0.0, 0.0);
         for game in 0..4 {
-            let mut policy = plausible(settings.clone());
+            let mut policy = policy::build("plausible", dim, settings, Key::new(3)).unwrap();
             regret += play_game(game, policy.as_mut(), 0..150, mean, gaussian(0.1));
             let linear = Settings::new().with("features", "constant").with("sigma", 0.1);
-            let mut rival = policy::build("oful", DIM, &linear, Key::new(3)).unwrap();
+            let mut rival = policy::build("oful", dim, &linear, Key::new(3)).unwrap();
             allowed += 1.5 * play_game(game, rival.as_mut(), 0..150, mean, gaussian(0.1));
-            let explanation = policy.explain(&[1.0, 0.0]).unwrap();
+            let explanation = policy.explain(&vec![1.0; dim]).unwrap();
             assert!(explanation.warning.is_some(), "{slope} {offset} {game}: {explanation:?}");
         }
         assert!(regret <= allowed, "{slope} {offset}: {regret} is above {allowed}");
