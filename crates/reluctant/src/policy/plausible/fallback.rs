@@ -33,7 +33,7 @@ pub(super) struct Fallback {
     count: f64,
     /// Whether it has predicted so much better lately that it acts.
     pub(super) acts: bool,
-    /// By how much its evidence exceeds that of the best network, in units of 2 log; zero if it is not compared.
+    /// By how much its evidence exceeds that of the best network, in units of 2 log, when they were last compared.
     pub(super) advantage: f64,
 }
 

@@ -280,8 +280,8 @@ impl Plausible {
     /// Whether an arm may now be as good as the linear model says. Not after that is refuted; and if the number of neurons was told, only in
     /// checks and while they look like an imitation of a constant.
     fn linear_is_asked(&self) -> bool {
-        let now = !self.is_told() || optimism::is_check(self.seen) || self.ensemble.is_nearly_parallel();
-        now && self.fallback.advantage >= -REFUTED
+        self.fallback.advantage >= -REFUTED
+            && (!self.is_told() || optimism::is_check(self.seen) || self.ensemble.is_nearly_parallel())
     }
 
     /// Whether the number of neurons was told.
