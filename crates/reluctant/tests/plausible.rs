@@ -177,6 +177,18 @@ fn a_linear_function_is_not_taken_for_neurons() {
     }
 }
 
+/// Sizes are compared by their predictions: where all are absurd, none is worse than another, and the state stays one that can be saved.
+#[test]
+fn absurd_rewards_leave_something_to_choose_by() {
+    for scale in [1e98, 1e-98] {
+        let mut policy = plausible(Settings::new());
+        play(policy.as_mut(), 0..40, |x| scale * x[0], gaussian(scale));
+        let score = policy.explain(&[1.0, 0.0]).unwrap();
+        assert!(score.mean.is_finite() && score.spread.is_finite(), "{scale}: {score:?}");
+        assert!(policy.snapshot().unwrap().restore().is_ok(), "{scale}");
+    }
+}
+
 #[test]
 fn heavy_tails_do_not_stop_it() {
     let truth = truth(6, 3);

@@ -6,6 +6,7 @@ use super::draws::Sampler;
 use super::history::History;
 use super::refit::{Effort, Member, Shape, Work, losses, refit};
 use super::renewal::pairing;
+use super::sizes::{self, Forecast, PREDICTED_UNTIL, Sizes};
 use crate::linalg::{axpy, dot, norm};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Stream, uniform};
@@ -84,6 +85,8 @@ pub(super) struct Ensemble {
     pub(super) sigma: f64,
     /// The root mean square of the rewards.
     pub(super) scale: f64,
+    /// In the first rounds, if the number of neurons is not given: how likely each is.
+    sizes: Option<Sizes>,
     /// Whose turn it is to be refitted, and the refits that are due.
     pub(super) next: usize,
     due: f64,
@@ -99,7 +102,7 @@ pub(super) struct Ensemble {
 impl Ensemble {
     pub(super) fn new(form: Form, count: usize, sigma: Option<f64>, stream: &mut Stream) -> Self {
         let members = (0..count).map(|m| {
-            let neurons = if form.neurons > 0 { form.neurons } else { m % MOST_NEURONS + 1 };
+            let neurons = if form.neurons > 0 { form.neurons } else { sizes::imagine(m) };
             let mut network = ReluNet::random(form.dim, neurons, stream);
             let paired = form.imagine(&mut network, 1.0, stream);
             Member { paired, ..Member::new(network) }
@@ -112,6 +115,7 @@ impl Ensemble {
             worth: if sigma.is_some() { NOISE_WORTH } else { 1.0 },
             sigma: sigma.unwrap_or(0.1),
             scale: 1.0,
+            sizes: (form.neurons == 0).then(|| Sizes::new(form.sizes())),
             next: 0,
             due: 0.0,
             spare: None,
@@ -124,11 +128,27 @@ impl Ensemble {
     pub(super) fn account(&mut self, place: usize, history: &History) {
         with_zeros(history.dim(), |x| {
             let y = history.get(place, x);
+            self.judge_sizes(x, y, history.seen());
             for member in &mut self.members {
                 let miss = member.network.value(x) - y;
                 member.loss += miss * miss;
             }
         });
+    }
+
+    /// Charges every size for what its members had predicted of the reward y of x, observation number `seen`.
+    fn judge_sizes(&mut self, x: &[f64], y: f64, seen: u64) {
+        if seen > PREDICTED_UNTIL {
+            self.sizes = None;
+        }
+        let variance = self.variance();
+        let Some(sizes) = &mut self.sizes else { return };
+        let forecast = |(member, weight): (&Member, &f64)| {
+            let network = &member.network;
+            Forecast { neurons: network.neurons(), weight: *weight, miss: network.value(x) - y }
+        };
+        let forecasts: Vec<_> = self.members.iter().zip(&self.weights).map(forecast).collect();
+        sizes.charge(&forecasts, variance);
     }
 
     /// Takes the losses of all members anew, after the history has changed.
@@ -255,7 +275,8 @@ impl Ensemble {
         let expected = free + 3.0 * (2.0 * free).sqrt() + 2.0;
         let excess = self.cost(member) - least - expected;
         let likely = if excess > 0.0 { libm::exp(-0.5 * excess) } else { 1.0 };
-        if likely > NEGLIGIBLE { likely } else { 0.0 }
+        let size = self.sizes.as_ref().map_or(1.0, |sizes| sizes.weight(member.network.neurons()));
+        if likely > NEGLIGIBLE { likely * size } else { 0.0 }
     }
 
     /// A member drawn by weight.
@@ -356,6 +377,7 @@ impl Ensemble {
             && self.members.len() > 1
             && self.next < self.members.len()
             && self.weights.iter().all(|w| (0.0..=1.0).contains(w))
+            && self.sizes.as_ref().is_none_or(|sizes| sizes.is_consistent(form.sizes()))
             && (0.0..1e6).contains(&self.due)
             && self.sigma > 0.0
             && self.sigma.is_finite()
@@ -420,5 +442,28 @@ mod tests {
             let loss = losses(network.theta(), network.signs(), m, &history, sigma).0;
             assert!((member.loss - loss).abs() < 1e-10 * loss, "{m}: {} is not {loss}", member.loss);
         }
+    }
+
+    #[test]
+    fn predictions_tell_sizes_apart_before_the_unknowns_are_determined() {
+        let mut far_off = 0.0;
+        for seed in 0..10 {
+            let mut stream = Key::new(seed).stream();
+            let truth = ReluNet::random(5, 2, &mut stream);
+            let mut history = History::new(5, 128, 64, Key::new(2));
+            let mut ensemble =
+                Ensemble::new(Form { dim: 5, neurons: 0, shape: Shape::Unit }, 128, Some(0.1), &mut stream);
+            let mut x = [0.0; 5];
+            for number in 0..PREDICTED_UNTIL {
+                unit_vector(&mut stream, &mut x);
+                let y = truth.value(&x) + 0.1 * normal(&mut stream);
+                let place = history.push(number, &x, y);
+                ensemble.account(place, &history);
+                ensemble.learn(y, &history, &mut stream);
+            }
+            far_off += ensemble.plausible().filter(|(_, network)| network.neurons() > 6).map(|(w, _)| w).sum::<f64>();
+        }
+        // Before any data four.
+        assert!(far_off < 2.0, "{far_off} of 10");
     }
 }

@@ -20,7 +20,8 @@
 //! 2. **The plausible networks** ([`ensemble`]): refitted by a few Levenberg–Marquardt steps ([`refit`]) and drawn from the posterior from
 //!    there ([`draws`]), weighed by likelihood, started anew when they fall out, challenged by new ones ([`renewal`]). Members may differ
 //!    in their number of neurons, near the one given or, if none is given, from 1 to 16, and are weighed by their evidence, in which an
-//!    unknown costs what the data says about it. σ is a first guess, corrected by the residuals.
+//!    unknown costs what the data says about it; if none is given, in the first rounds also by what each size had predicted ([`sizes`]).
+//!    σ is a first guess, corrected by the residuals.
 //! 3. **The frozen network**: once the networks have agreed on the linear piece of every recent action, the best of them is frozen and the
 //!    rest is ridge regression in its features ([`FrozenRelu`]), towards that network, at a linear bandit's cost. Residuals too
 //!    large for the noise send the policy back to 2.
@@ -38,6 +39,7 @@ mod history;
 mod optimism;
 mod refit;
 mod renewal;
+mod sizes;
 
 use serde::{Deserialize, Serialize};
 
