@@ -115,7 +115,7 @@ impl Ensemble {
             worth: if sigma.is_some() { NOISE_WORTH } else { 1.0 },
             sigma: sigma.unwrap_or(0.1),
             scale: 1.0,
-            sizes: (form.neurons == 0).then(|| Sizes::new(form.sizes())),
+            sizes: (form.neurons == 0).then(Sizes::new),
             next: 0,
             due: 0.0,
             spare: None,
@@ -268,7 +268,7 @@ impl Ensemble {
     }
 
     /// The weight of a member. A posterior draw's loss exceeds the best by σ²χ² with as many degrees of freedom as unknowns; what exceeds
-    /// that is weighed down as its likelihood says.
+    /// that is weighed down as its likelihood says, and in the first rounds it counts how likely its size is.
     pub(super) fn weight(&self, m: usize, least: f64, n: f64) -> f64 {
         let member = &self.members[m];
         let free = self.form.unknowns(member.network.neurons()).min(n);
@@ -377,7 +377,7 @@ impl Ensemble {
             && self.members.len() > 1
             && self.next < self.members.len()
             && self.weights.iter().all(|w| (0.0..=1.0).contains(w))
-            && self.sizes.as_ref().is_none_or(|sizes| sizes.is_consistent(form.sizes()))
+            && self.sizes.as_ref().is_none_or(|sizes| form.neurons == 0 && sizes.is_consistent())
             && (0.0..1e6).contains(&self.due)
             && self.sigma > 0.0
             && self.sigma.is_finite()

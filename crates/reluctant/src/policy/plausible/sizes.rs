@@ -18,8 +18,8 @@ const FEWEST: f64 = 2.5;
 /// No size is charged more than this above the least, in units of 2 log: its members have a twentieth of the weight.
 const MOST: f64 = 6.0;
 
-/// The number of neurons of member number `m` before any data: k in proportion to 1/√k. Evenly would be mostly large networks, who
-/// expect rewards wherever there are none yet, and 1/k hardly any of them.
+/// The number of neurons of member number `m` before any data: k in proportion to 1/√k. Evenly would be mostly large networks, which
+/// expect rewards wherever none were seen yet, and 1/k hardly any of them.
 pub(super) fn imagine(m: usize) -> usize {
     let share = |neurons: usize| 1.0 / (neurons as f64).sqrt();
     let total: f64 = (1..=MOST_NEURONS).map(share).sum();
@@ -42,32 +42,29 @@ pub(super) struct Forecast {
     pub(super) miss: f64,
 }
 
-/// The sizes from `least` on.
+/// How likely the numbers of neurons are, from 1 on.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Sizes {
-    least: usize,
     /// −2 log of the evidence for each; the least is 0.
     costs: Vec<f64>,
 }
 
 impl Sizes {
-    /// All sizes of the range, equally likely.
-    pub(super) fn new((least, most): (usize, usize)) -> Self {
-        Sizes { least, costs: vec![0.0; most + 1 - least] }
+    /// All sizes equally likely.
+    pub(super) fn new() -> Self {
+        Sizes { costs: vec![0.0; MOST_NEURONS] }
     }
 
     /// The weight of a size, 1 for the most likely one. It is taken for as likely as the next smaller one if that is the likelier: a neuron
     /// too many explores, a neuron too few may never find what is missing.
     pub(super) fn weight(&self, neurons: usize) -> f64 {
-        let place = neurons - self.least;
-        let cost = self.costs[place].min(self.costs[place.saturating_sub(1)]);
-        libm::exp(-0.5 * cost.min(MOST))
+        let cost = |neurons: usize| self.costs[neurons - 1];
+        libm::exp(-0.5 * cost(neurons).min(cost(neurons.max(2) - 1)).min(MOST))
     }
 
     /// Charges every size for what its members had predicted of a reward whose noise has this variance.
     pub(super) fn charge(&mut self, forecasts: &[Forecast], variance: f64) {
-        let sizes = self.least..self.least + self.costs.len();
-        let surprises: Vec<_> = sizes.map(|size| surprise(forecasts, size, variance)).collect();
+        let surprises: Vec<_> = (1..=MOST_NEURONS).map(|neurons| surprise(forecasts, neurons, variance)).collect();
         // What all sizes together had predicted: those that have said nothing are charged as much as they.
         let (mut before, mut after) = (LogSum::default(), LogSum::default());
         for (cost, surprise) in self.costs.iter().zip(&surprises) {
@@ -86,8 +83,8 @@ impl Sizes {
         }
     }
 
-    pub(super) fn is_consistent(&self, (least, most): (usize, usize)) -> bool {
-        self.least == least && self.costs.len() == most + 1 - least && self.costs.iter().all(|cost| *cost >= 0.0)
+    pub(super) fn is_consistent(&self) -> bool {
+        self.costs.len() == MOST_NEURONS && self.costs.iter().all(|cost| *cost >= 0.0)
     }
 }
 
@@ -190,7 +187,7 @@ mod tests {
 
     #[test]
     fn who_predicts_better_is_charged_less_and_who_is_silent_keeps_their_odds() {
-        let mut sizes = Sizes::new((1, 3));
+        let mut sizes = Sizes::new();
         let mut all = forecasts(1, 1.0, 1.1);
         all.extend(forecasts(3, 2.5, 1.1));
         let expected = libm::exp(-0.5 * (surprise(&all, 1, 0.01).unwrap() - surprise(&all, 3, 0.01).unwrap()));
@@ -202,17 +199,17 @@ mod tests {
 
     #[test]
     fn nobody_and_the_absurd_change_nothing() {
-        let mut sizes = Sizes::new((1, 2));
+        let mut sizes = Sizes::new();
         sizes.charge(&[], 0.01);
         sizes.charge(&forecasts(1, 1.0, 1.0)[..2], 0.01);
         sizes.charge(&forecasts(1, 1.0, 1e300), 1e-300);
-        assert_eq!(sizes.costs, [0.0, 0.0]);
+        assert_eq!(sizes.costs, [0.0; MOST_NEURONS]);
     }
 
     #[test]
     fn a_size_weighs_what_its_evidence_or_the_next_smaller_ones_says_but_is_never_given_up() {
-        let sizes = Sizes { least: 2, costs: vec![2.0, 5.0, 0.0, 1000.0, 1000.0] };
+        let sizes = Sizes { costs: vec![2.0, 5.0, 0.0, 1000.0, 1000.0] };
         let expected = [2.0, 2.0, 0.0, 0.0, MOST].map(|cost| libm::exp(-0.5 * cost));
-        assert_eq!([2, 3, 4, 5, 6].map(|neurons| sizes.weight(neurons)), expected);
+        assert_eq!([1, 2, 3, 4, 5].map(|neurons| sizes.weight(neurons)), expected);
     }
 }
