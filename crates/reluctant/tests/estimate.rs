@@ -234,7 +234,7 @@ fn number() -> impl Strategy<Value = f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     /// Duplicates, zero rows, constant rewards, huge and tiny numbers, fewer samples than unknowns.
     #[test]

@@ -42,33 +42,51 @@ fn damages(value: &Value) -> Vec<Value> {
     }
 }
 
-#[test]
-fn damaged_snapshots_are_refused_or_play_on() {
+/// Damages a snapshot in every place; how many were refused, and how many played on.
+fn damage_everywhere(good: &Snapshot) -> (usize, usize) {
     let arms: Vec<f64> = (0..5).flat_map(|i| [f64::from(i) * 0.3 - 0.6, 0.5]).collect();
     let (mut refused, mut played) = (0, 0);
-    for entry in REGISTRY {
-        for (sample, rounds) in entry.samples.iter().flat_map(|sample| [(sample, 5), (sample, 30)]) {
-            let good = saved(entry.name, sample, rounds);
-            let mut found = Vec::new();
-            places(&good.state, String::new(), &mut found);
-            for place in found {
-                for damage in damages(good.state.pointer(&place).unwrap()) {
-                    let mut bad = good.clone();
-                    *bad.state.pointer_mut(&place).unwrap() = damage;
-                    let Ok(mut policy) = bad.restore() else {
-                        refused += 1;
-                        continue;
-                    };
-                    played += 1;
-                    let mut scratch = Scratch::default();
-                    // Errors are fine; panics and endless loops are not. A training step cut to size keeps the test quick.
-                    if let Ok(arms) = Arms::finite(policy.dim(), &arms[..policy.dim().min(10)]) {
-                        let _ = policy.select(arms, Key::new(2), &mut scratch);
-                    }
-                    let _ = policy.update(&vec![0.1; policy.dim()], 0.5);
-                }
+    let mut found = Vec::new();
+    places(&good.state, String::new(), &mut found);
+    for place in found {
+        for damage in damages(good.state.pointer(&place).unwrap()) {
+            let mut bad = good.clone();
+            *bad.state.pointer_mut(&place).unwrap() = damage;
+            let Ok(mut policy) = bad.restore() else {
+                refused += 1;
+                continue;
+            };
+            played += 1;
+            let mut scratch = Scratch::default();
+            // Errors are fine; panics and endless loops are not. A training step cut to size keeps the test quick.
+            if let Ok(arms) = Arms::finite(policy.dim(), &arms[..policy.dim().min(10)]) {
+                let _ = policy.select(arms, Key::new(2), &mut scratch);
             }
+            let _ = policy.update(&vec![0.1; policy.dim()], 0.5);
+        }
+    }
+    (refused, played)
+}
+
+/// For every policy, after so many rounds.
+fn check_damaged_snapshots(rounds: u64) {
+    let (mut refused, mut played) = (0, 0);
+    for entry in REGISTRY {
+        for sample in entry.samples {
+            let (no, yes) = damage_everywhere(&saved(entry.name, sample, rounds));
+            refused += no;
+            played += yes;
         }
     }
     assert!(refused > 100 && played > 100, "{refused} refused, {played} played on");
+}
+
+#[test]
+fn snapshots_damaged_early_are_refused_or_play_on() {
+    check_damaged_snapshots(5);
+}
+
+#[test]
+fn snapshots_damaged_later_are_refused_or_play_on() {
+    check_damaged_snapshots(30);
 }
