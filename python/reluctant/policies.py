@@ -44,7 +44,7 @@ class Policy(_core.Policy):
         kind = _core.saved_kind(text)
         target = cls if cls.kind == kind else CLASSES[kind]
         if not issubclass(target, cls):
-            raise ValueError(f"this saved policy is a {target.__name__}, not a {cls.__name__}")
+            raise ValueError(f"this saved policy is of class {target.__name__}, not {cls.__name__}")
         return _core.Policy.__new__(target, kind, 1, 0, {}, saved=text)
 
     def save(self, path: str | os.PathLike[str]) -> None:

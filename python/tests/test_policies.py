@@ -218,7 +218,7 @@ def test_a_pickle_of_another_format_is_refused() -> None:
 
 def test_a_class_loads_its_own_only(tmp_path: Path) -> None:
     Oful(2).save(tmp_path / "oful.json")
-    with pytest.raises(ValueError, match="this saved policy is a Oful, not a OfuRelu"):
+    with pytest.raises(ValueError, match="this saved policy is of class Oful, not OfuRelu"):
         OfuRelu.load(tmp_path / "oful.json")
 
 

@@ -371,9 +371,10 @@ fn bad_data_is_named_with_its_line() {
         ("a,b,y\n1,2,3\n", "data.csv:1: the header must be x1,...,xd,y, not 'a,b,y'"),
         ("x1,x2,y\n", "there are no rows of data"),
         ("x1,x2,y\n1,2,3\n1,2\n", "data.csv:3: this row has 2 numbers, but the header has 3"),
-        ("x1,x2,y\n1,NaN,3\n", "data.csv:2: x2 must be a finite number, not 'NaN'"),
-        ("x1,x2,y\n1,2,inf\n", "data.csv:2: y must be a finite number, not 'inf'"),
-        ("x1,x2,y\n1,two,3\n", "data.csv:2: x2 must be a finite number, not 'two'"),
+        ("x1,x2,y\n1,NaN,3\n", "data.csv:2: x2 must be a finite number of at most 1e100 in size, not 'NaN'"),
+        ("x1,x2,y\n1,2,inf\n", "data.csv:2: y must be a finite number of at most 1e100 in size, not 'inf'"),
+        ("x1,x2,y\n1,2,1e300\n", "data.csv:2: y must be a finite number of at most 1e100 in size, not '1e300'"),
+        ("x1,x2,y\n1,two,3\n", "data.csv:2: x2 must be a finite number of at most 1e100 in size, not 'two'"),
         ("x1,y\n1,2\n", "dim = 1 is out of range"),
     ];
     for (text, says) in cases {
@@ -409,7 +410,11 @@ fn bad_networks_are_named_with_their_line() {
     refused(&inspect("1,0\n0,0\n", &["--normalise"]), 2, &["theta.csv:2: this neuron is zero"]);
     refused(&inspect("1\n-1\n", &[]), 2, &["at least 2 coordinates"]);
     refused(&inspect("1,0\n0,1,0\n", &[]), 2, &["theta.csv:2: this row has 3 numbers, but the first has 2"]);
-    refused(&inspect("1,0\n0,inf\n", &[]), 2, &["theta.csv:2: number 2 must be a finite number, not 'inf'"]);
+    refused(
+        &inspect("1,0\n0,inf\n", &[]),
+        2,
+        &["theta.csv:2: number 2 must be a finite number of at most 1e100 in size, not 'inf'"],
+    );
     refused(&inspect("", &[]), 2, &["there are no rows of numbers"]);
     refused(&inspect(&"1,0\n".repeat(65), &[]), 2, &["neurons = 65 is out of range: 1 to 64"]);
     let opposite = inspect("1,0\n-1,0\n", &[]);

@@ -22,7 +22,7 @@
 //! ```
 //!
 //! Every environment meets every policy. What an environment knows (neurons, noise) is told to policies that ask for it, unless
-//! the file gives it. Everything is checked before the first trial, and every mistake is named with its line.
+//! the file gives it, or says `"auto"` for what a policy can find out by itself. Everything is checked before the first trial, and every mistake is named with its line.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -171,6 +171,13 @@ impl Experiment {
                 return Some(format!("it has {what} = {a}, not {b}"));
             }
         }
+        if self.worlds.len() == other.worlds.len() {
+            for (a, b) in self.worlds.iter().zip(&other.worlds) {
+                if a.rounds != b.rounds {
+                    return Some(format!("it has rounds = {}, not {}", a.rounds, b.rounds));
+                }
+            }
+        }
         let bare = |world: &World| World { title: String::new(), ..world.clone() };
         if !self.worlds.iter().map(bare).eq(other.worlds.iter().map(bare)) {
             return Some("its environments differ".to_owned());
@@ -182,6 +189,19 @@ impl Experiment {
     pub fn id(&self) -> String {
         let content = serde_json::to_vec(self).unwrap_or_default();
         format!("{:08x}", xxhash_rust::xxh3::xxh3_64(&content) as u32)
+    }
+}
+
+/// What a value of TOML is, in words.
+fn with_article(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "text",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a float",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
     }
 }
 
@@ -392,7 +412,7 @@ impl<'a> Reader<'a> {
                     .or_else(|_| digits.parse::<f64>().map(Value::Real))
                     .map_err(|_| wrong("this integer"))
             }
-            other => Err(wrong(&format!("a {}", other.type_str()))),
+            other => Err(wrong(with_article(other))),
         }
     }
 
@@ -403,8 +423,8 @@ impl<'a> Reader<'a> {
                 Some(text) if !text.trim().is_empty() => Ok(Some(text.to_owned())),
                 Some(_) => Err(self.wrong(Some(value.span().start), format!("{key} is empty: give it some text"))),
                 None => {
-                    let found = value.get_ref().type_str();
-                    Err(self.wrong(Some(value.span().start), format!("{key} must be text in quotes, not a {found}")))
+                    let found = with_article(value.get_ref());
+                    Err(self.wrong(Some(value.span().start), format!("{key} must be text in quotes, not {found}")))
                 }
             },
         }

@@ -160,7 +160,8 @@ impl ReluNet {
     }
 
     fn __repr__(&self) -> String {
-        format!("ReluNet({} neurons in dimension {})", self.net.neurons(), self.net.dim())
+        let neurons = self.net.neurons();
+        format!("ReluNet({neurons} neuron{} in dimension {})", if neurons == 1 { "" } else { "s" }, self.net.dim())
     }
 
     #[allow(clippy::type_complexity)]

@@ -210,6 +210,9 @@ impl Kind {
     }
 }
 
+/// The word for a parameter that shall be computed: in an experiment it is then not taken from the environment either.
+pub const AUTO: &str = "auto";
+
 /// What a parameter is when it is not given.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Initial {
@@ -293,6 +296,7 @@ impl Params {
         let mut values = BTreeMap::new();
         for param in table {
             let value = match (given.get(param.name), param.initial) {
+                (Some(Value::Word(word)), Initial::Auto(_)) if word == AUTO => None,
                 (Some(value), _) => Some(param.kind.check(param.name, value)?),
                 (None, Initial::Required) => {
                     return Err(Error::Missing {
@@ -393,6 +397,14 @@ mod tests {
         assert_eq!(params.word("features"), Ok("raw"));
         assert_eq!(params.real_or("delta", 0.5), Ok(0.5));
         assert_eq!(params.flag("loud"), Ok(false));
+    }
+
+    #[test]
+    fn what_shall_be_computed_is_as_if_not_given() {
+        let good = || Settings::new().with("neurons", 3u64);
+        let resolve = |given: Settings| Params::resolve("toy", TABLE, &given);
+        assert_eq!(resolve(good().with("delta", AUTO)), resolve(good()));
+        assert!(said(good().with("lambda", AUTO)).starts_with("lambda must be a number"));
     }
 
     #[test]

@@ -120,6 +120,28 @@ fn before_it_is_frozen_it_also_chooses_from_the_sphere() {
     }
 }
 
+#[test]
+fn sampling_draws_a_network_on_the_sphere_too() {
+    let truth = truth(4, 3);
+    let mut policy = plausible(told(3, 0.01).with("mode", "sampling"));
+    let select = |policy: &dyn Policy, key: Key| {
+        let choice = policy.select(Arms::Sphere { dim: DIM }, key, &mut Scratch::default()).unwrap();
+        choice.action.into_owned()
+    };
+    let spread = |policy: &dyn Policy| {
+        let first = select(policy, Key::new(6));
+        let apart = |action: Vec<f64>| action.iter().zip(&first).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        (0..8).map(|draw| apart(select(policy, Key::new(6).round(draw)))).fold(0.0, f64::max)
+    };
+    assert!(spread(policy.as_ref()) > 0.5, "of nothing known draws want the same");
+    let mut noise = gaussian(0.01);
+    for round in 0..20 {
+        let action = select(policy.as_ref(), Key::new(5).round(round));
+        policy.update(&action, truth.value(&action) + noise(round)).unwrap();
+    }
+    assert!(spread(policy.as_ref()) < 0.1, "after twenty rounds draws still want different actions");
+}
+
 /// Rewards that no network of the range explains: no more than half worse than a linear bandit with a constant.
 #[test]
 fn worlds_that_no_network_explains_end_in_the_linear_model() {

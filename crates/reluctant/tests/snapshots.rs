@@ -90,3 +90,26 @@ fn snapshots_damaged_early_are_refused_or_play_on() {
 fn snapshots_damaged_later_are_refused_or_play_on() {
     check_damaged_snapshots(30);
 }
+
+#[test]
+fn what_has_seen_nothing_yet_is_restored_and_without_noise_too() {
+    for entry in REGISTRY {
+        entry.samples.iter().for_each(|sample| _ = saved(entry.name, sample, 0).restore().unwrap());
+    }
+    let exact = reluctant::Settings::new().with("sigma", 0.0);
+    policy::build("plausible", 2, &exact, Key::new(1)).unwrap().snapshot().unwrap().restore().unwrap();
+}
+
+/// Other sizes than those considered would be looked up where there is nothing.
+#[test]
+fn networks_of_a_size_that_is_not_considered_are_refused() {
+    let sample =
+        policy::find("plausible").unwrap().samples.iter().find(|sample| sample.name == "unknown_size").unwrap();
+    let mut bad = saved("plausible", sample, 5);
+    let network = bad.state.pointer_mut("/ensemble/members/1/network").unwrap();
+    for _ in 0..20 {
+        network["theta"].as_array_mut().unwrap().extend([json!(0.6), json!(0.8)]);
+        network["signs"].as_array_mut().unwrap().push(json!(1.0));
+    }
+    assert!(bad.restore().is_err());
+}

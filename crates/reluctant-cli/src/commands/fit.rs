@@ -8,7 +8,7 @@ use reluctant::estimate::{self, Fit, FitOptions, Model, Samples};
 use reluctant_lab::LabError;
 use serde_json::json;
 
-use super::numbers::{finite, in_csv, open, wrong};
+use super::numbers::{counted, finite, in_csv, open, wrong};
 use crate::args::{self, Signs};
 use crate::failure::Failure;
 
@@ -36,7 +36,13 @@ pub(crate) fn fit(options: &args::Fit) -> Result<(), Failure> {
 }
 
 fn show(out: &mut impl Write, fit: &Fit, data: &Data) -> std::io::Result<()> {
-    writeln!(out, "{} samples in dimension {}, {} neurons", data.ys.len(), data.dim, fit.net.neurons())?;
+    writeln!(
+        out,
+        "{} in dimension {}, {}",
+        counted(data.ys.len(), "sample"),
+        data.dim,
+        counted(fit.net.neurons(), "neuron")
+    )?;
     writeln!(out, "loss {:.6e} (root mean square error {:.6e})", fit.loss, fit.loss.sqrt())?;
     writeln!(out, "{} of {} restarts reached it", fit.agreed, fit.restarts)?;
     for (i, (theta, sign)) in fit.net.iter().zip(fit.net.signs()).enumerate() {
@@ -84,7 +90,7 @@ fn read(path: &Path) -> Result<Data, LabError> {
             return Err(wrong(
                 path,
                 line,
-                format!("this row has {} numbers, but the header has {}", record.len(), dim + 1),
+                format!("this row has {}, but the header has {}", counted(record.len(), "number"), dim + 1),
             ));
         }
         for (i, (field, name)) in record.iter().zip(&header).enumerate() {

@@ -9,7 +9,7 @@ use reluctant::{Error, ReluNet};
 use reluctant_lab::LabError;
 use serde_json::json;
 
-use super::numbers::{Numbers, read, wrong};
+use super::numbers::{Numbers, counted, read, wrong};
 use crate::args::Inspect;
 use crate::failure::Failure;
 
@@ -77,7 +77,7 @@ impl Report {
         let Report { network, best, log10_t0 } = self;
         let list = |numbers: &[f64]| numbers.iter().map(|x| format!("{x:.6}")).collect::<Vec<_>>().join(", ");
         let active: Vec<String> = best.active.iter().map(|i| (i + 1).to_string()).collect();
-        writeln!(out, "{} neurons in dimension {}", network.neurons(), network.dim())?;
+        writeln!(out, "{} in dimension {}", counted(network.neurons(), "neuron"), network.dim())?;
         writeln!(out, "x*      [{}]", list(&best.x_star))?;
         let sure = if best.exact {
             "exact"

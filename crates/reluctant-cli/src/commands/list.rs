@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use reluctant::params::Param;
+use reluctant::params::{Initial, Param};
 use reluctant::{env, policy};
 use serde_json::{Value, json};
 
@@ -56,7 +56,11 @@ fn show(out: &mut impl Write, name: &str, summary: &str, citation: &str, params:
     writeln!(out, "\n{name}: {summary}\n  [{citation}]")?;
     let width = params.iter().map(|param| param.name.len()).max().unwrap_or(0);
     for param in params {
-        let told = if param.told { "; an experiment takes it from the environment" } else { "" };
+        let told = match (param.told, param.initial) {
+            (false, _) => "",
+            (true, Initial::Auto(_)) => "; an experiment takes it from the environment unless it is given or \"auto\"",
+            (true, _) => "; an experiment takes it from the environment unless it is given",
+        };
         writeln!(out, "  {:width$}  {}", param.name, param.doc)?;
         writeln!(out, "  {:width$}    {}; default: {}{told}", "", param.kind.allowed(), param.initial)?;
     }

@@ -38,10 +38,17 @@ pub(crate) fn in_csv(path: &Path) -> impl Fn(csv::Error) -> LabError + '_ {
     }
 }
 
-/// A finite number, or the sentence that it is not one; `name` says which it should be.
+/// A number of things, in words.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A number within the limits, or the sentence that it is not one; `name` says which it should be.
 pub(crate) fn finite(path: &Path, line: Option<usize>, name: &str, field: &str) -> Result<f64, LabError> {
     let number = field.parse::<f64>().ok().filter(|x| x.abs() <= reluctant::arms::LIMIT);
-    number.ok_or_else(|| wrong(path, line, format!("{name} must be a finite number, not '{field}'")))
+    number.ok_or_else(|| {
+        wrong(path, line, format!("{name} must be a finite number of at most 1e100 in size, not '{field}'"))
+    })
 }
 
 /// Reads rows of equal length; a first row whose first field is not a number is a header and is skipped.
@@ -57,7 +64,8 @@ pub(crate) fn read(path: &Path) -> Result<Numbers, LabError> {
             table.columns = record.len();
         }
         if record.len() != table.columns {
-            let message = format!("this row has {} numbers, but the first has {}", record.len(), table.columns);
+            let message =
+                format!("this row has {}, but the first has {}", counted(record.len(), "number"), table.columns);
             return Err(wrong(path, line, message));
         }
         for (j, field) in record.iter().enumerate() {

@@ -34,6 +34,8 @@ const SIZE_DOUBT: f64 = 6.0;
 const PARALLEL: f64 = 0.9;
 /// The noise of rounding, relative to the rewards.
 const EXACT: f64 = 1e-9;
+/// A noise level of 0 is taken for this one.
+const LEAST_SIGMA: f64 = 1e-150;
 /// A given noise level counts as much as this many residuals.
 const NOISE_WORTH: f64 = 10.0;
 
@@ -61,7 +63,7 @@ impl Form {
     pub(super) fn sizes(&self) -> (usize, usize) {
         match self.neurons {
             0 => (1, MOST_NEURONS),
-            given => (given.saturating_sub(DOUBT).max(1), (given + DOUBT).min(MAX_NEURONS)),
+            given => (given.saturating_sub(DOUBT).max(1), given.saturating_add(DOUBT).min(MAX_NEURONS)),
         }
     }
 
@@ -113,7 +115,7 @@ impl Ensemble {
             weights: vec![1.0; count],
             guess: sigma.unwrap_or(0.1),
             worth: if sigma.is_some() { NOISE_WORTH } else { 1.0 },
-            sigma: sigma.unwrap_or(0.1),
+            sigma: sigma.unwrap_or(0.1).max(LEAST_SIGMA),
             scale: 1.0,
             sizes: (form.neurons == 0).then(Sizes::new),
             next: 0,
@@ -229,7 +231,7 @@ impl Ensemble {
         let variance = (self.worth * self.guess * self.guess + member.loss.min(1e250) * (spare / n.max(1.0)).min(1.0))
             / (self.worth + spare);
         // A network that fits exactly says that there is no noise, but rounding remains.
-        self.sigma = variance.sqrt().max(EXACT * self.scale).max(1e-150);
+        self.sigma = variance.sqrt().max(EXACT * self.scale).max(LEAST_SIGMA);
     }
 
     /// The member of greatest evidence.
@@ -371,12 +373,14 @@ impl Ensemble {
 
     pub(super) fn is_consistent(&self, dim: usize) -> bool {
         let form = self.form;
+        let (fewest, most) = form.sizes();
         form.dim == dim
             && form.neurons <= MAX_NEURONS
             && self.members.len() == self.weights.len()
             && self.members.len() > 1
             && self.next < self.members.len()
             && self.weights.iter().all(|w| (0.0..=1.0).contains(w))
+            && [self.guess, self.worth].iter().all(|x| x.is_finite() && *x >= 0.0)
             && self.sizes.as_ref().is_none_or(|sizes| form.neurons == 0 && sizes.is_consistent())
             && (0.0..1e6).contains(&self.due)
             && self.sigma > 0.0
@@ -386,6 +390,7 @@ impl Ensemble {
                 .members
                 .iter()
                 .all(|m| m.network.dim() == dim && m.damping > 0.0 && !m.loss.is_nan() && m.learned.is_finite())
+            && self.members.iter().all(|m| (fewest..=most).contains(&m.network.neurons()))
     }
 }
 

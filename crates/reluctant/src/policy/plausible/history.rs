@@ -95,7 +95,7 @@ impl History {
 
     /// How many observations there were in all.
     pub(super) fn seen(&self) -> u64 {
-        self.numbers.last().map_or(0, |last| last + 1)
+        self.numbers.last().map_or(0, |last| last.saturating_add(1))
     }
 
     /// The most observations kept for refits.

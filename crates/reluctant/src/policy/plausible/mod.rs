@@ -28,7 +28,7 @@
 //!
 //! **Proven** is only what the paper proves of the third: if the frozen activations are right and the noise is not above the level in use,
 //! `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything else, the default `radius = "measured"` (1.5 standard deviations) included: see
-//! README.md.
+//! docs/rivals.md.
 
 mod condense;
 mod draws;
@@ -40,21 +40,21 @@ mod optimism;
 mod refit;
 mod renewal;
 mod sizes;
+mod sphere;
 
 use serde::{Deserialize, Serialize};
 
 use super::ofu_relu::SIGNS;
 use super::sphere::RegionCache;
 use super::{Entry, Explanation, Literal, Policy, Sample, Scratch, Snapshot, check_features, confidence, read_state};
-use crate::arms::{Arms, Choice, Rows, Score, argmax, check_observation};
+use crate::arms::{Arms, Choice, Rows, argmax, check_observation};
 use crate::ellipsoid::Confidence;
 use crate::error::{Error, Result};
 use crate::frozen::FrozenRelu;
 use crate::kernels::network_values;
-use crate::linalg::normalise;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::relu::{MAX_NEURONS, ReluNet};
-use crate::rng::{Key, Purpose, normal, unit_vector};
+use crate::rng::{Key, Purpose};
 use ensemble::{Ensemble, Form, MOST_NETWORKS};
 use fallback::Fallback;
 use history::{BUDGETS, History};
@@ -205,6 +205,17 @@ struct Frozen {
     sigma: f64,
 }
 
+impl Config {
+    fn is_consistent(&self) -> bool {
+        (2..=MOST_NETWORKS).contains(&self.networks)
+            && self.optimism.is_finite()
+            && self.optimism >= 0.0
+            && self.lambda.is_finite()
+            && self.lambda > 0.0
+            && (0.0..1.0).contains(&self.delta)
+    }
+}
+
 impl Plausible {
     fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
         let neurons = params.size("neurons")?;
@@ -213,7 +224,9 @@ impl Plausible {
             return Err(Error::out_of_range("dim", dim, "at least 2 for a ReLU network on the sphere"));
         }
         let form = Form { dim, neurons, shape };
-        check_features((form.sizes().1 + 1) * dim, "(neurons + 1) times dim")?;
+        let counted =
+            if neurons > 0 { "dim times neurons + 4" } else { "dim times 17, because up to 16 neurons are considered" };
+        check_features((form.sizes().1 + 1) * dim, counted)?;
         let networks = params.size("networks")?;
         let config = Config {
             dim,
@@ -243,11 +256,12 @@ impl Plausible {
     fn is_consistent(&self) -> bool {
         let dim = self.config.dim;
         self.history.dim() == dim
-            && (2..=MOST_NETWORKS).contains(&self.config.networks)
+            && self.config.is_consistent()
             && self.ensemble.members.len() == ensemble::crowd(self.config.networks, self.seen)
             && self.history.networks() == self.ensemble.members.len()
             && self.history.is_asleep() == self.frozen.is_some()
             && self.history.len() as u64 <= self.seen
+            && self.history.seen() <= self.seen
             && (self.seen == 0) == (self.history.len() == 0)
             && self.ensemble.is_consistent(dim)
             && self.fallback.is_consistent(dim)
@@ -365,41 +379,7 @@ impl Plausible {
         let propensity: f64 = self.ensemble.plausible().map(agrees).sum();
         Ok(Choice::row(rows, chosen, scratch.scores[chosen], propensity.min(1.0)))
     }
-
-    /// The optimistic action on the sphere: the best of many random ones, improved by ever smaller random steps.
-    fn search_sphere(&self, key: Key, scratch: &mut Scratch) -> Result<Choice<'static>> {
-        let d = self.config.dim;
-        let mut stream = key.purpose(Purpose::Choice).stream();
-        let mut candidates = vec![0.0; d * SPHERE_STARTS * d.min(8)];
-        candidates.chunks_exact_mut(d).for_each(|x| unit_vector(&mut stream, x));
-        let mut spread = 0.5;
-        loop {
-            let rows = Rows::trusted(d, &candidates);
-            self.score(rows, scratch)?;
-            let best = argmax(scratch.scores.iter().map(Score::upper)).unwrap_or(0);
-            let (action, score) = (rows.get(best).to_vec(), scratch.scores[best]);
-            if spread < SPHERE_FINEST {
-                return Ok(Choice { index: None, action: action.into(), score, propensity: 1.0, certificate: None });
-            }
-            candidates.truncate(d * SPHERE_STEPS);
-            for (i, x) in candidates.chunks_exact_mut(d).enumerate() {
-                x.copy_from_slice(&action);
-                if i > 0 {
-                    x.iter_mut().for_each(|x| *x += spread * normal(&mut stream));
-                    if !normalise(x) {
-                        x.copy_from_slice(&action);
-                    }
-                }
-            }
-            spread *= 0.5;
-        }
-    }
 }
-
-/// Random actions for each dimension, random steps of each size, and the smallest size.
-const SPHERE_STARTS: usize = 256;
-const SPHERE_STEPS: usize = 64;
-const SPHERE_FINEST: f64 = 1e-3;
 
 impl Policy for Plausible {
     fn name(&self) -> &'static str {
@@ -417,7 +397,7 @@ impl Policy for Plausible {
                 Ok(super::select_frozen(&frozen.regime, rows, self.radius(frozen), 0.0, scratch))
             }
             (Some(frozen), Arms::Sphere { .. }) => frozen.region.select(&frozen.regime, 0.0, self.radius(frozen)),
-            (None, Arms::Sphere { .. }) => self.search_sphere(key, scratch),
+            (None, Arms::Sphere { .. }) => self.select_from_sphere(key, scratch),
             (None, Arms::Finite(rows)) if self.config.sampling && !self.linear_acts() => {
                 self.select_by_sampling(rows, key, scratch)
             }

@@ -9,6 +9,7 @@ use super::ensemble::{COLD_STEPS, Ensemble, Form, WARM_STEPS};
 use super::history::History;
 use super::optimism::is_check;
 use super::refit::{Member, Shape};
+use crate::arms::LIMIT;
 use crate::linalg::{norm, normalise};
 use crate::relu::ReluNet;
 use crate::rng::{Stream, index, normal, uniform, unit_vector};
@@ -54,7 +55,7 @@ impl Form {
         }
         if self.shape == Shape::Signed {
             for (neuron, sign) in theta.chunks_exact_mut(self.dim).zip(signs) {
-                let length = scale * normal(stream).abs();
+                let length = (scale * normal(stream).abs()).min(LIMIT);
                 neuron.iter_mut().for_each(|x| *x *= length);
                 *sign = if uniform(stream) < 0.5 { 1.0 } else { -1.0 };
             }
