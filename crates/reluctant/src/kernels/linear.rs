@@ -221,7 +221,7 @@ pub(crate) fn norm_bound(m: &[f64], size: usize, work: &mut Vec<f64>) -> f64 {
         }
         std::mem::swap(&mut power, &mut squared);
     }
-    scale * bound(power).powf(0.125).min(1.0)
+    scale * bound(power).sqrt().sqrt().sqrt().min(1.0)
 }
 
 /// w·x and xᵀMx of a pair of vectors of a block: two, so that neither waits for the other's sums. M is symmetric: each entry off the

@@ -73,7 +73,7 @@ impl Condenser {
     /// One observation for those that are `alike`: their sum with coefficients in proportion to the lengths of the actions. Its action
     /// goes into `sum`.
     fn merge(&self, alike: &[u32], sum: &mut [f64]) -> f64 {
-        let all = alike.iter().map(|&i| self.length(i)).fold(0.0, f64::hypot);
+        let all = alike.iter().map(|&i| self.weights[i as usize]).sum::<f64>().sqrt();
         sum.fill(0.0);
         let mut reward = 0.0;
         for &i in alike {

@@ -367,6 +367,7 @@ impl Ensemble {
         let best = self.best();
         // The first member's rewards are not perturbed.
         self.members.swap(0, best);
+        self.weights.swap(0, best);
         self.refit(0, history, 4 * COLD_STEPS);
         self.members[0].network.clone()
     }
@@ -398,6 +399,20 @@ impl Ensemble {
 mod tests {
     use super::*;
     use crate::rng::{Key, normal, unit_vector};
+
+    #[test]
+    fn who_is_polished_keeps_its_weight() {
+        let mut stream = Key::new(1).stream();
+        let form = Form { dim: 2, neurons: 3, shape: Shape::Unit };
+        let mut history = History::new(2, 4, 64, Key::new(2));
+        let mut ensemble = Ensemble::new(form, 4, Some(0.1), &mut stream);
+        history.push(0, &[1.0, 0.0], 1.0);
+        ensemble.reassess(&history);
+        ensemble.members[2].loss = 0.0;
+        ensemble.weights = vec![0.0, 0.5, 1.0, 0.25];
+        ensemble.polish(&history);
+        assert_eq!(ensemble.weights, [1.0, 0.5, 0.0, 0.25]);
+    }
 
     #[test]
     fn a_crowd_thins_out_and_keeps_its_best() {

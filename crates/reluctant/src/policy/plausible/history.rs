@@ -26,6 +26,9 @@ pub(super) const BUDGETS: RangeInclusive<usize> = 64..=1 << 20;
 #[serde(from = "Flat", into = "Flat")]
 pub(super) struct History {
     dim: usize,
+    /// How many observations there were in all.
+    seen: u64,
+    /// How many are kept.
     len: usize,
     /// The number of each observation kept, from 0.
     numbers: Vec<u64>,
@@ -56,6 +59,7 @@ impl History {
         let empty = Vec::new;
         History {
             dim,
+            seen: 0,
             len: 0,
             numbers: Vec::new(),
             actions: empty(),
@@ -95,7 +99,7 @@ impl History {
 
     /// How many observations there were in all.
     pub(super) fn seen(&self) -> u64 {
-        self.numbers.last().map_or(0, |last| last.saturating_add(1))
+        self.seen
     }
 
     /// The most observations kept for refits.
@@ -123,8 +127,13 @@ impl History {
         if self.asleep { ASLEEP * self.budget } else { self.budget }
     }
 
-    /// Keeps the observation of number `number`; its place.
+    /// Keeps the newest observation, of number `number`; its place.
     pub(super) fn push(&mut self, number: u64, action: &[f64], reward: f64) -> usize {
+        self.seen = number.saturating_add(1);
+        self.keep(number, action, reward)
+    }
+
+    fn keep(&mut self, number: u64, action: &[f64], reward: f64) -> usize {
         let place = self.len;
         let (block, lane) = (place / LANES, place % LANES);
         if block == self.rewards.len() {
@@ -169,7 +178,7 @@ impl History {
         self.actions.clear();
         self.rewards.clear();
         self.jitter.clear();
-        condenser.condense(self.budget / 2, |number, x, y| _ = self.push(number, x, y));
+        condenser.condense(self.budget / 2, |number, x, y| _ = self.keep(number, x, y));
         self.condenser = condenser;
     }
 
@@ -222,6 +231,7 @@ struct Flat {
     budget: usize,
     asleep: bool,
     key: Key,
+    seen: u64,
     numbers: Vec<u64>,
     actions: Vec<f64>,
     rewards: Vec<f64>,
@@ -234,8 +244,8 @@ impl From<History> for Flat {
             actions.extend_from_slice(x);
             rewards.push(y);
         });
-        let History { dim, networks, budget, asleep, key, numbers, .. } = history;
-        Flat { dim, networks, budget, asleep, key, numbers, actions, rewards }
+        let History { dim, networks, budget, asleep, key, seen, numbers, .. } = history;
+        Flat { dim, networks, budget, asleep, key, seen, numbers, actions, rewards }
     }
 }
 
@@ -250,11 +260,13 @@ impl From<Flat> for History {
             && flat.rewards.len() <= history.capacity()
             && (2..=LARGEST_CROWD).contains(&flat.networks)
             && flat.numbers.len() == flat.rewards.len()
+            && flat.numbers.iter().all(|number| *number < flat.seen)
             && Some(flat.actions.len()) == flat.dim.checked_mul(flat.rewards.len())
             && flat.actions.iter().chain(&flat.rewards).all(|x| x.is_finite());
         if fits {
+            history.seen = flat.seen;
             let rows = flat.actions.chunks_exact(flat.dim).zip(&flat.rewards);
-            rows.zip(&flat.numbers).for_each(|((x, y), number)| _ = history.push(*number, x, *y));
+            rows.zip(&flat.numbers).for_each(|((x, y), number)| _ = history.keep(*number, x, *y));
         }
         history
     }
@@ -271,6 +283,22 @@ mod tests {
         let mut all = Vec::new();
         history.for_each(|x, y| all.push((x[0], y)));
         all
+    }
+
+    #[test]
+    fn who_wakes_knows_how_many_there_were() {
+        let mut history = History::new(2, 2, 64, Key::new(1));
+        history.sleep();
+        let mut stream = Key::new(2).stream();
+        let mut x = [0.0; 2];
+        for number in 0..200 {
+            unit_vector(&mut stream, &mut x);
+            history.push(number, &x, 1.0);
+        }
+        history.wake();
+        assert_eq!((history.seen(), history.len()), (200, 32));
+        let saved: History = serde_json::from_str(&serde_json::to_string(&history).unwrap()).unwrap();
+        assert_eq!((saved.seen(), saved.len()), (200, 32));
     }
 
     #[test]

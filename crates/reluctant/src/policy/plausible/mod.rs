@@ -41,6 +41,7 @@ mod refit;
 mod renewal;
 mod sizes;
 mod sphere;
+mod wide;
 
 use serde::{Deserialize, Serialize};
 
@@ -261,7 +262,7 @@ impl Plausible {
             && self.history.networks() == self.ensemble.members.len()
             && self.history.is_asleep() == self.frozen.is_some()
             && self.history.len() as u64 <= self.seen
-            && self.history.seen() <= self.seen
+            && self.history.seen() == self.seen
             && (self.seen == 0) == (self.history.len() == 0)
             && self.ensemble.is_consistent(dim)
             && self.fallback.is_consistent(dim)

@@ -10,6 +10,7 @@
 use pulp::{Arch, NullaryFnOnce};
 
 use super::history::{Block, History};
+use super::wide;
 use crate::arms::in_limit;
 use crate::kernels::{LANES, Lane, block_dot};
 use crate::linalg::{Cholesky, axpy, dot, normalise};
@@ -85,13 +86,16 @@ pub(super) struct Effort {
 /// Buffers, kept from refit to refit.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Work {
-    reflectors: Vec<f64>,
-    jacobian: Vec<Lane>,
-    normal: Vec<f64>,
-    factor: Vec<f64>,
-    gradient: Vec<f64>,
-    step: Vec<f64>,
-    trial: Vec<f64>,
+    pub(super) reflectors: Vec<f64>,
+    pub(super) jacobian: Vec<Lane>,
+    /// JᵀJ or JJᵀ, its upper triangle, and of what size it is.
+    pub(super) normal: Vec<f64>,
+    pub(super) size: usize,
+    pub(super) factor: Vec<f64>,
+    /// Jᵀr or r.
+    pub(super) gradient: Vec<f64>,
+    pub(super) step: Vec<f64>,
+    pub(super) trial: Vec<f64>,
 }
 
 /// Refits `member`, the `m`-th, by a few steps.
@@ -105,11 +109,14 @@ pub(super) fn refit(
     work: &mut Work,
 ) {
     let unknowns = member.network.neurons() * shape.freedom(history.dim());
+    let wide = wide::pays(unknowns, history.len());
+    let linearise = if wide { wide::linearise } else { linearise };
+    let solve = if wide { wide::solve } else { solve };
     let mut loss = linearise(member.network.theta(), member.network.signs(), m, shape, history, sigma, work);
     let mut plain = None;
     let mut refused = 0;
     for _ in 0..effort.steps {
-        let Some(()) = solve(unknowns, member.damping, work) else {
+        let Some(()) = solve(member.damping, work) else {
             member.damping *= 10.0;
             continue;
         };
@@ -133,7 +140,7 @@ pub(super) fn refit(
             }
         }
     }
-    member.learned = learned(unknowns, sigma, work).unwrap_or(member.learned);
+    member.learned = learned(sigma, work).unwrap_or(member.learned);
     member.loss = plain.unwrap_or_else(|| losses(member.network.theta(), member.network.signs(), m, history, sigma).0);
 }
 
@@ -180,7 +187,7 @@ pub(super) fn total(lanes: Lane) -> f64 {
 }
 
 /// JᵀJ (its upper triangle), Jᵀr and the perturbed loss at `theta`, into `work`.
-fn linearise(
+pub(super) fn linearise(
     theta: &[f64],
     signs: &[f64],
     m: usize,
@@ -194,6 +201,7 @@ fn linearise(
     work.jacobian.resize((unknowns + 1) * CHUNK, [0.0; LANES]);
     work.normal.clear();
     work.normal.resize(unknowns * unknowns, 0.0);
+    work.size = unknowns;
     work.gradient.clear();
     work.gradient.resize(unknowns, 0.0);
     struct Kernel<'a>(&'a [f64], &'a [f64], usize, Shape, &'a History, f64, &'a mut Work);
@@ -205,7 +213,7 @@ fn linearise(
             let mut loss = 0.0;
             let mut held = 0;
             for block in history.blocks(m) {
-                differentiate(theta, signs, shape, block, sigma, &work.reflectors, &mut work.jacobian, held);
+                differentiate(theta, signs, shape, block, sigma, &work.reflectors, &mut work.jacobian, (held, CHUNK));
                 held += 1;
                 if held == CHUNK {
                     loss += accumulate(held, work);
@@ -218,10 +226,10 @@ fn linearise(
     Arch::new().dispatch(Kernel(theta, signs, m, shape, history, sigma, work))
 }
 
-/// Row a of the transposed Jacobian at block `at` is `jacobian[a·CHUNK + at]`; the residuals are its last row.
+/// Row a of the transposed Jacobian at block `at` of so many is `jacobian[a·blocks + at]`; the residuals are its last row.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn differentiate(
+pub(super) fn differentiate(
     theta: &[f64],
     signs: &[f64],
     shape: Shape,
@@ -229,7 +237,7 @@ fn differentiate(
     sigma: f64,
     reflectors: &[f64],
     jacobian: &mut [Lane],
-    at: usize,
+    (at, blocks): (usize, usize),
 ) {
     let d = block.actions.len();
     let freedom = shape.freedom(d);
@@ -253,13 +261,13 @@ fn differentiate(
         }
         for a in 0..freedom {
             let j = a + d - freedom;
-            let row = &mut jacobian[(i * freedom + a) * CHUNK + at];
+            let row = &mut jacobian[(i * freedom + a) * blocks + at];
             for lane in 0..LANES {
                 row[lane] = active[lane] * (block.actions[j][lane] - along[lane] * reflector[j]);
             }
         }
     }
-    jacobian[signs.len() * freedom * CHUNK + at] = residual;
+    jacobian[signs.len() * freedom * blocks + at] = residual;
 }
 
 /// Adds the blocks held to JᵀJ and Jᵀr; their part of the loss.
@@ -279,7 +287,7 @@ fn accumulate(held: usize, work: &mut Work) -> f64 {
 }
 
 #[inline(always)]
-fn lane_dot(a: &[Lane], b: &[Lane]) -> f64 {
+pub(super) fn lane_dot(a: &[Lane], b: &[Lane]) -> f64 {
     let mut sum = [0.0; LANES];
     for (a, b) in a.iter().zip(b) {
         for lane in 0..LANES {
@@ -290,7 +298,7 @@ fn lane_dot(a: &[Lane], b: &[Lane]) -> f64 {
 }
 
 /// v = θ ± e₁ of every neuron.
-fn reflect(theta: &[f64], dim: usize, reflectors: &mut Vec<f64>) {
+pub(super) fn reflect(theta: &[f64], dim: usize, reflectors: &mut Vec<f64>) {
     reflectors.clear();
     reflectors.extend_from_slice(theta);
     for v in reflectors.chunks_exact_mut(dim) {
@@ -299,7 +307,8 @@ fn reflect(theta: &[f64], dim: usize, reflectors: &mut Vec<f64>) {
 }
 
 /// The damped Gauss–Newton step, into `work.step`; nothing if the matrix is not positive definite.
-fn solve(unknowns: usize, damping: f64, work: &mut Work) -> Option<()> {
+pub(super) fn solve(damping: f64, work: &mut Work) -> Option<()> {
+    let unknowns = work.size;
     work.factor.clear();
     work.factor.extend_from_slice(&work.normal);
     let top = (0..unknowns).fold(f64::MIN_POSITIVE, |m, a| m.max(work.normal[a * unknowns + a]));
@@ -311,12 +320,13 @@ fn solve(unknowns: usize, damping: f64, work: &mut Work) -> Option<()> {
     work.step.iter().all(|h| h.is_finite()).then_some(())
 }
 
-/// log det(I + JᵀJ/σ²) at the last place that was linearised.
-fn learned(unknowns: usize, sigma: f64, work: &mut Work) -> Option<f64> {
+/// log det(I + JᵀJ/σ²) = log det(I + JJᵀ/σ²) at the last place that was linearised.
+pub(super) fn learned(sigma: f64, work: &mut Work) -> Option<f64> {
+    let size = work.size;
     work.factor.clear();
     work.factor.extend(work.normal.iter().map(|x| x / (sigma * sigma)));
-    (0..unknowns).for_each(|a| work.factor[a * unknowns + a] += 1.0);
-    let log_det = Cholesky::new(&mut work.factor, unknowns)?.log_det();
+    (0..size).for_each(|a| work.factor[a * size + a] += 1.0);
+    let log_det = Cholesky::new(&mut work.factor, size)?.log_det();
     log_det.is_finite().then_some(log_det)
 }
 
@@ -435,7 +445,7 @@ mod tests {
             let mut work = Work::default();
             let signs = vec![1.0; theta.len() / 2];
             linearise(theta, &signs, 0, Shape::Unit, &history, SIGMA, &mut work);
-            learned(signs.len(), SIGMA, &mut work).unwrap()
+            learned(SIGMA, &mut work).unwrap()
         };
         // One unknown, the angle of e₁: J is sin(angle) at every action.
         let squares: f64 = (0..50).map(|i| (f64::from(i) / 25.0 - 1.0).sin().powi(2)).sum();
