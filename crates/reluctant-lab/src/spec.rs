@@ -22,7 +22,8 @@
 //! ```
 //!
 //! Every environment meets every policy. What an environment knows (neurons, noise) is told to policies that ask for it, unless
-//! the file gives it, or says `"auto"` for what a policy can find out by itself. Everything is checked before the first trial, and every mistake is named with its line.
+//! the file gives it, or says `"auto"` for what a policy can find out by itself. Everything is checked before the first trial, and
+//! every mistake is named with its line.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -171,12 +172,8 @@ impl Experiment {
                 return Some(format!("it has {what} = {a}, not {b}"));
             }
         }
-        if self.worlds.len() == other.worlds.len() {
-            for (a, b) in self.worlds.iter().zip(&other.worlds) {
-                if a.rounds != b.rounds {
-                    return Some(format!("it has rounds = {}, not {}", a.rounds, b.rounds));
-                }
-            }
+        if let Some((a, b)) = self.worlds.iter().zip(&other.worlds).find(|(a, b)| a.rounds != b.rounds) {
+            return Some(format!("it has rounds = {}, not {}", a.rounds, b.rounds));
         }
         let bare = |world: &World| World { title: String::new(), ..world.clone() };
         if !self.worlds.iter().map(bare).eq(other.worlds.iter().map(bare)) {

@@ -13,7 +13,7 @@ const NARROW: usize = 160;
 
 /// Whether it pays: JJᵀ has at most half the size of JᵀJ.
 pub(super) fn pays(unknowns: usize, observations: usize) -> bool {
-    unknowns > NARROW && 2 * observations <= unknowns
+    unknowns > NARROW && (1..=unknowns / 2).contains(&observations)
 }
 
 /// JJᵀ (its upper triangle), r and the perturbed loss at `theta`, into `work`.
