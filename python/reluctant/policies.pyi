@@ -49,7 +49,7 @@ class Oful(Policy):
         norm_bound: float | None = 1.0,
         features: Literal["raw", "constant", "monomials"] | None = "raw",
         degree: int | None = 2,
-        alpha: float | None = None,
+        alpha: float | Literal["auto"] | None = None,
         log_det: Literal["ratio", "twice"] | None = "ratio",
     ) -> Self: ...
 
@@ -75,8 +75,8 @@ class GpUcb(Policy):
         beta: float | None = 2.0,
         sigma: float | None = 0.1,
         kernel: Literal["rbf", "matern32", "matern52"] | None = "rbf",
-        length: float | None = None,
-        variance: float | None = None,
+        length: float | Literal["auto"] | None = None,
+        variance: float | Literal["auto"] | None = None,
         budget: int | None = 200,
     ) -> Self: ...
 
@@ -89,8 +89,8 @@ class GpTs(Policy):
         scale: float | None = 1.0,
         sigma: float | None = 0.1,
         kernel: Literal["rbf", "matern32", "matern52"] | None = "rbf",
-        length: float | None = None,
-        variance: float | None = None,
+        length: float | Literal["auto"] | None = None,
+        variance: float | Literal["auto"] | None = None,
         budget: int | None = 200,
     ) -> Self: ...
 
@@ -109,12 +109,12 @@ class OfuRelu(Policy):
         signs: Literal["ones", "free"] | None = "ones",
         restarts: int | None = 16,
         profile: Literal["paper", "authors"] | None = "paper",
-        fit: Literal["lm", "adam"] | None = None,
-        norm_bound: float | None = None,
-        radius_sigma: float | None = None,
-        log_det: Literal["ratio", "twice"] | None = None,
-        drop_last: bool | None = None,
-        late_radius: bool | None = None,
+        fit: Literal["lm", "adam"] | Literal["auto"] | None = None,
+        norm_bound: float | Literal["auto"] | None = None,
+        radius_sigma: float | Literal["auto"] | None = None,
+        log_det: Literal["ratio", "twice"] | Literal["auto"] | None = None,
+        drop_last: bool | Literal["auto"] | None = None,
+        late_radius: bool | Literal["auto"] | None = None,
     ) -> Self: ...
 
 class OfuReluPlus(Policy):
@@ -134,7 +134,7 @@ class OfuReluPlus(Policy):
         schedule: Literal["scaled", "literal"] | None = "scaled",
         explore: int | None = 20,
         alpha0: float | None = 0.5,
-        norm_bound: float | None = None,
+        norm_bound: float | Literal["auto"] | None = None,
         signs: Literal["ones", "free"] | None = "ones",
         restarts: int | None = 16,
     ) -> Self: ...
@@ -146,15 +146,15 @@ class NeuralUcb(Policy):
         *,
         seed: int = 0,
         preset: Literal["F", "T", "TW"] | None = "F",
-        neurons: int | None = None,
-        width: int | None = None,
+        neurons: int | Literal["auto"] | None = None,
+        width: int | Literal["auto"] | None = None,
         update: Literal["authors", "zhou"] | None = "authors",
         matrix: Literal["diagonal", "full"] | None = "diagonal",
         lambda_: float | None = 0.01,
         nu: float | None = 0.1,
         gamma: float | None = 0.1,
-        steps: int | None = None,
-        rate: float | None = None,
+        steps: int | Literal["auto"] | None = None,
+        rate: float | Literal["auto"] | None = None,
     ) -> Self: ...
 
 class Plausible(Policy):
@@ -164,7 +164,7 @@ class Plausible(Policy):
         *,
         seed: int = 0,
         neurons: int | None = 0,
-        sigma: float | None = None,
+        sigma: float | Literal["auto"] | None = None,
         signs: Literal["ones", "free"] | None = "ones",
         networks: int | None = 32,
         mode: Literal["optimism", "sampling"] | None = "optimism",

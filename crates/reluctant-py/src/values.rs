@@ -146,7 +146,7 @@ fn describe_param<'py>(py: Python<'py>, param: &Param) -> PyResult<Bound<'py, Py
     row.set_item("name", param.name)?;
     row.set_item("keyword", keyword(param.name))?;
     row.set_item("doc", param.doc)?;
-    row.set_item("allowed", param.kind.allowed())?;
+    row.set_item("allowed", param.allowed())?;
     row.set_item("default", default)?;
     row.set_item("default_text", param.initial.to_string())?;
     row.set_item("required", param.initial == Initial::Required)?;

@@ -51,6 +51,8 @@
 //! Numbers are `f64`, and every result is the same to the bit on every machine: randomness is named by a [`Key`], and no arithmetic
 //! depends on the instruction set or on the platform's mathematical library.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod arms;
 pub mod conformance;
 pub mod ellipsoid;

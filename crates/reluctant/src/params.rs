@@ -151,7 +151,7 @@ impl Kind {
     pub const PROBABILITY: Kind = Kind::Real { min: 0.0, max: 1.0, above: true, below: true };
 
     /// What is allowed, in words.
-    pub fn allowed(&self) -> String {
+    fn allowed(&self) -> String {
         match *self {
             Kind::Real { min, max, above, below } => {
                 let low = format!("{} {min}", if above { "greater than" } else { "at least" });
@@ -170,10 +170,11 @@ impl Kind {
         }
     }
 
-    fn check(&self, name: &str, value: &Value) -> Result<Value> {
+    /// `value` in the type of this kind, or why it is not allowed; `allowed` is what the error says is.
+    fn check(&self, name: &str, value: &Value, allowed: &str) -> Result<Value> {
         let wrong_type =
-            || Error::WrongType { name: name.to_owned(), expected: self.allowed(), found: value.type_name() };
-        let out_of_range = || Error::out_of_range(name.to_owned(), value, self.allowed());
+            || Error::WrongType { name: name.to_owned(), expected: allowed.to_owned(), found: value.type_name() };
+        let out_of_range = || Error::out_of_range(name.to_owned(), value, allowed);
         match (*self, value) {
             (Kind::Real { min, max, above, below }, Value::Real(_) | Value::Count(_)) => {
                 let x = match value {
@@ -194,7 +195,7 @@ impl Kind {
             }
             // -3 or 2.5 where a count is needed is a matter of range; a huge float such as 1e6 is a whole number.
             (Kind::Count { .. }, Value::Real(x)) if x.fract() == 0.0 && (0.0..=1e15).contains(x) => {
-                self.check(name, &Value::Count(*x as u64))
+                self.check(name, &Value::Count(*x as u64), allowed)
             }
             (Kind::Count { .. }, Value::Real(_)) => Err(out_of_range()),
             (Kind::Flag, Value::Flag(_)) => Ok(value.clone()),
@@ -277,6 +278,22 @@ impl Param {
     pub const fn told(self) -> Self {
         Param { told: true, ..self }
     }
+
+    /// What is allowed, in words.
+    pub fn allowed(&self) -> String {
+        match self.initial {
+            Initial::Auto(_) => format!("{}, or \"{AUTO}\"", self.kind.allowed()),
+            _ => self.kind.allowed(),
+        }
+    }
+
+    /// The value that `given` stands for; `None` where it shall be computed.
+    fn check(&self, given: &Value) -> Result<Option<Value>> {
+        match (given, self.initial) {
+            (Value::Word(word), Initial::Auto(_)) if word == AUTO => Ok(None),
+            _ => self.kind.check(self.name, given, &self.allowed()).map(Some),
+        }
+    }
 }
 
 /// Checked parameters.
@@ -296,12 +313,11 @@ impl Params {
         let mut values = BTreeMap::new();
         for param in table {
             let value = match (given.get(param.name), param.initial) {
-                (Some(Value::Word(word)), Initial::Auto(_)) if word == AUTO => None,
-                (Some(value), _) => Some(param.kind.check(param.name, value)?),
+                (Some(value), _) => param.check(value)?,
                 (None, Initial::Required) => {
                     return Err(Error::Missing {
                         name: format!("{} of {owner}", param.name),
-                        expected: format!("{} ({})", param.kind.allowed(), param.doc),
+                        expected: format!("{} ({})", param.allowed(), param.doc),
                     });
                 }
                 (None, initial) => initial.value(),
@@ -428,7 +444,7 @@ mod tests {
         assert_eq!(said(good().with("loud", 1u64)), "loud must be true or false, not the whole number 1");
         assert_eq!(
             said(good().with("delta", 1.0)),
-            "delta = 1 is out of range: a number greater than 0 and less than 1"
+            "delta = 1 is out of range: a number greater than 0 and less than 1, or \"auto\""
         );
         assert_eq!(
             said(Settings::new().with("neurons", 2.5)),

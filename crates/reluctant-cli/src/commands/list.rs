@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use reluctant::params::{Initial, Param};
+use reluctant::params::Param;
 use reluctant::{env, policy};
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ fn describe(name: &str, summary: &str, citation: &str, params: &[Param]) -> Valu
         json!({
             "name": param.name,
             "default": param.initial.to_string(),
-            "allowed": param.kind.allowed(),
+            "allowed": param.allowed(),
             "doc": param.doc,
             "from_environment": param.told,
         })
@@ -56,13 +56,9 @@ fn show(out: &mut impl Write, name: &str, summary: &str, citation: &str, params:
     writeln!(out, "\n{name}: {summary}\n  [{citation}]")?;
     let width = params.iter().map(|param| param.name.len()).max().unwrap_or(0);
     for param in params {
-        let told = match (param.told, param.initial) {
-            (false, _) => "",
-            (true, Initial::Auto(_)) => "; an experiment takes it from the environment unless it is given or \"auto\"",
-            (true, _) => "; an experiment takes it from the environment unless it is given",
-        };
+        let told = if param.told { "; an experiment takes it from the environment unless it is given" } else { "" };
         writeln!(out, "  {:width$}  {}", param.name, param.doc)?;
-        writeln!(out, "  {:width$}    {}; default: {}{told}", "", param.kind.allowed(), param.initial)?;
+        writeln!(out, "  {:width$}    {}; default: {}{told}", "", param.allowed(), param.initial)?;
     }
     Ok(())
 }
