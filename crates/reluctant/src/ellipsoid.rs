@@ -30,6 +30,9 @@ const FAR: f64 = 1e8;
 /// Above this tr A·tr A⁻¹, a bound on the condition number, what is computed from A is refined.
 const ILL_CONDITIONED: f64 = 1e6;
 
+/// The greatest residual I − A·A⁻¹ (the sum over a column) at which A⁻¹ is still refined.
+const NEAR: f64 = 0.5;
+
 /// What the radius of the confidence set depends on besides the data.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Confidence {
@@ -215,9 +218,14 @@ impl Ellipsoid {
         pulp::Arch::new().dispatch(Kernel(self, phi, y, far));
         self.updates = self.updates.saturating_add(1);
         self.since_refresh += 1;
-        if far || self.since_refresh >= REFRESH {
+        if far || self.since_refresh >= REFRESH || !self.is_positive() {
             self.refresh();
         }
+    }
+
+    /// Whether the variances are those of a covariance: rounding leaves them so unless A is too ill-conditioned for doubles.
+    fn is_positive(&self) -> bool {
+        self.covariance.iter().step_by(self.dim + 1).all(|x| *x > 0.0 && x.is_finite())
     }
 
     /// The trace of A⁻¹.
@@ -263,44 +271,47 @@ impl Ellipsoid {
     /// Recomputes A⁻¹, ŵ and the log-determinant from A and b.
     pub fn refresh(&mut self) {
         self.since_refresh = 0;
-        let step = self.dim + 1;
-        let greatest = self.precision.iter().step_by(step).fold(0.0, |m: f64, x| m.max(*x));
         let mut work = Spare::copy(&self.precision);
-        // Beside features of enormous size the prior is lost to rounding and A need not be positive definite: then a prior that
-        // rounding does not lose takes its place.
+        // Beside features of enormous size the prior is lost to rounding, and A is not positive definite or only by luck: then a
+        // prior that rounding does not lose takes its place.
         for ridge in [0.0, 1e-14, 1e-12, 1e-10] {
             let entries = self.precision.iter().zip(&self.precision_lost);
             work.iter_mut().zip(entries).for_each(|(work, (entry, lost))| *work = entry + lost);
-            work.iter_mut().step_by(step).for_each(|x| *x += ridge * greatest);
+            work.iter_mut().step_by(self.dim + 1).for_each(|x| *x += ridge * *x);
             if let Some(factor) = Cholesky::new(&mut work, self.dim) {
                 factor.inverse(&mut self.covariance);
                 self.weights.copy_from_slice(&self.moment);
                 factor.solve(&mut self.weights);
                 self.log_det_ratio = factor.log_det() - self.log_det_prior;
-                if ridge == 0.0 {
-                    self.refine_all();
+                if ridge > 0.0 || (self.refine_all() && self.is_positive()) {
+                    return;
                 }
-                return;
             }
         }
     }
 }
 
 impl Ellipsoid {
-    /// Refines A⁻¹ and ŵ if A is ill-conditioned: its entries, rounded, are then not good enough for its inverse.
-    fn refine_all(&mut self) {
+    /// Refines A⁻¹ and ŵ if A is ill-conditioned: its entries, rounded, are then not good enough for its inverse. False, with ŵ and
+    /// A⁻¹ as they were, if A⁻¹ is not near enough to be refined.
+    fn refine_all(&mut self) -> bool {
         let n = self.dim;
         let size: f64 = self.precision.iter().step_by(n + 1).sum();
         if size * self.trace() < ILL_CONDITIONED {
-            return;
+            return true;
         }
-        let inverse = Spare::copy(&self.covariance);
-        let mut refined = std::mem::take(&mut self.covariance);
+        let mut refined = Spare::copy(&self.covariance);
         let mut work = Spare::zeros(n);
         for (j, column) in refined.chunks_exact_mut(n).enumerate() {
             work.fill(0.0);
             work[j] = 1.0;
-            self.refine(&inverse, column, &mut work);
+            self.refine(&self.covariance, column, &mut work);
+            // Newton's step squares the residual: it helps only where that is less than 1, in units in which A has ones on its diagonal.
+            let unit = |i: usize| self.precision[i * (n + 1)].sqrt();
+            let residual: f64 = work.iter().enumerate().map(|(i, r)| r.abs() * (unit(j) / unit(i))).sum();
+            if residual.is_nan() || residual > NEAR {
+                return false;
+            }
         }
         for i in 0..n {
             for j in 0..i {
@@ -316,7 +327,9 @@ impl Ellipsoid {
         for (row, lost) in refined.chunks_exact(n).zip(&self.moment_lost) {
             axpy(*lost, row, &mut weights);
         }
-        (self.covariance, self.weights) = (refined, weights);
+        self.covariance.copy_from_slice(&refined);
+        self.weights = weights;
+        true
     }
 
     /// An error unless the parts fit together and are those of a regression.

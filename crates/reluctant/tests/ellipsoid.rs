@@ -111,6 +111,27 @@ proptest! {
     }
 
     #[test]
+    fn features_of_very_different_sizes_leave_a_covariance(
+        history in histories(),
+        sizes in prop::collection::vec(-4..9i32, 40),
+        log_lambda in -20..1i32,
+    ) {
+        let mut ellipsoid = Ellipsoid::ridge(history.dim, 10f64.powi(log_lambda));
+        for ((phi, y), size) in history.data.iter().zip(&sizes) {
+            let phi: Vec<f64> = phi.iter().map(|x| x * 10f64.powi(*size)).collect();
+            ellipsoid.update(&phi, *y);
+            for i in 0..history.dim {
+                let mut axis = vec![0.0; history.dim];
+                axis[i] = 1.0;
+                let width = ellipsoid.squared_width(&axis);
+                prop_assert!(width > 0.0 && width <= 1.001 * 10f64.powi(-log_lambda), "squared width {width}");
+            }
+        }
+        let saved = serde_json::to_string(&ellipsoid).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Ellipsoid>(&saved).unwrap(), ellipsoid);
+    }
+
+    #[test]
     fn scores_by_pattern_equal_scores_by_definition(
         dim in 2usize..=5, neurons in 1usize..=8, seed in any::<u64>(), log_lambda in -2.0..1.0f64
     ) {

@@ -124,6 +124,32 @@ fn lengths_and_signs_come_back_in_the_signed_model() {
     assert!(found_again >= 19, "{found_again} of 20");
 }
 
+/// Powers of two change no digit, so nothing may change but the units.
+#[test]
+fn free_neurons_do_not_depend_on_the_units_of_actions_and_rewards() {
+    for trial in 0..4 {
+        let key = Key::new(15).trial(trial);
+        let mut stream = key.purpose(Purpose::Truth).stream();
+        let theta = (0..8).map(|_| normal(&mut stream)).collect();
+        let truth = ReluNet::with_signs(2, theta, vec![1.0, -1.0, 1.0, -1.0]).unwrap();
+        let data = Data::of(&truth, 40, 0.05, key);
+        let options = FitOptions { model: Model::Signed, ..FitOptions::default() };
+        let plain = fit(data.samples(), 4, &options, key).unwrap();
+        assert!(plain.loss < 0.01);
+        for (wide, high) in [(1.0, 2f64.powi(20)), (1.0, 2f64.powi(-100)), (2f64.powi(30), 1.0), (2f64.powi(-20), 8.0)]
+        {
+            let scaled = |numbers: &[f64], by: f64| numbers.iter().map(|x| x * by).collect::<Vec<_>>();
+            let other = Data { dim: 2, x: scaled(&data.x, wide), y: scaled(&data.y, high) };
+            let found = fit(other.samples(), 4, &options, key).unwrap();
+            assert_eq!(found.net.theta(), scaled(plain.net.theta(), high / wide));
+            assert_eq!((found.restarts, found.agreed), (plain.restarts, plain.agreed));
+            let (polished, _) = polish(found.net, other.samples(), Model::Signed, 50).unwrap();
+            let (expected, _) = polish(plain.net.clone(), data.samples(), Model::Signed, 50).unwrap();
+            assert_eq!(polished.theta(), scaled(expected.theta(), high / wide));
+        }
+    }
+}
+
 /// What OFU-ReLU asks for in the paper's experiments: few samples, much noise, any minimiser.
 #[test]
 fn few_samples_do_not_use_up_the_restarts() {

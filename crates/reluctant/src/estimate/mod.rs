@@ -157,7 +157,7 @@ pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key)
             return Err(Error::out_of_range(name, 0, "at least 1"));
         }
     }
-    let problem = Problem::new(samples);
+    let problem = Problem::new(samples, options.model);
     let mut solver = Solver::new(&problem, neurons);
     // Two losses nearer than this are a likelihood ratio of at most √e apart: the data do not tell them apart.
     let same = 1.0 + 1.0 / problem.len() as f64;
@@ -178,7 +178,7 @@ pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key)
     }
     solver.at.clone_from(&best);
     iterations += sharpen(&problem, &mut solver, options.model, options.iterations);
-    let (net, loss) = network(&solver, samples)?;
+    let (net, loss) = network(&problem, &solver, samples)?;
     Ok(Fit { net, loss, restarts, agreed, iterations })
 }
 
@@ -191,12 +191,12 @@ pub fn polish(start: ReluNet, samples: Samples<'_>, model: Model, iterations: us
     if model == Model::Unit && start.signs().iter().any(|s| *s < 0.0) {
         return Err(Error::out_of_range("second-layer sign", -1, "1 in the unit model"));
     }
-    let problem = Problem::new(samples);
+    let problem = Problem::new(samples, model);
     let mut solver = Solver::new(&problem, start.neurons());
     let neurons = start.iter().zip(start.signs()).zip(solver.at.directions.chunks_exact_mut(dim));
     for (((theta, sign), direction), amplitude) in neurons.zip(&mut solver.at.amplitudes) {
         direction.copy_from_slice(theta);
-        *amplitude = if model == Model::Signed { sign * norm(theta) } else { 1.0 };
+        *amplitude = if model == Model::Signed { sign * norm(theta) / problem.gain } else { 1.0 };
         // A zero neuron has no direction; any will do.
         if !normalise(direction) {
             direction.fill(0.0);
@@ -204,7 +204,7 @@ pub fn polish(start: ReluNet, samples: Samples<'_>, model: Model, iterations: us
         }
     }
     sharpen(&problem, &mut solver, model, iterations);
-    network(&solver, samples)
+    network(&problem, &solver, samples)
 }
 
 /// From a random start to the neighbourhood of a minimum; returns the number of iterations.
@@ -311,10 +311,11 @@ fn turn_around(problem: &Problem, solver: &mut Solver<'_>) {
     at.linear.fill(0.0);
 }
 
-fn network(solver: &Solver<'_>, samples: Samples<'_>) -> Result<(ReluNet, f64)> {
+fn network(problem: &Problem, solver: &Solver<'_>, samples: Samples<'_>) -> Result<(ReluNet, f64)> {
     let mut theta = solver.at.directions.clone();
     for (row, c) in theta.chunks_exact_mut(samples.dim()).zip(&solver.at.amplitudes) {
-        row.iter_mut().for_each(|x| *x *= c.abs());
+        let length = c.abs() * problem.gain;
+        row.iter_mut().for_each(|x| *x *= length);
     }
     let signs = solver.at.amplitudes.iter().map(|c| if *c < 0.0 { -1.0 } else { 1.0 }).collect();
     let net = ReluNet::with_signs(samples.dim(), theta, signs)?;

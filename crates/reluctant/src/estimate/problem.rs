@@ -1,12 +1,12 @@
 //! The problem that the solver descends on: the samples, a network with its residuals, and the loss.
 
-use super::Samples;
+use super::{Model, Samples};
 use crate::linalg::{axpy, dot};
 
 /// A loss below this times the scale of the data is zero to rounding.
 const ZERO: f64 = 1e-26;
 
-/// The samples as the solver wants them: scaled to unit size, by rows and by columns.
+/// The samples as the solver wants them: in units of their own size, by rows and by columns.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) dim: usize,
@@ -15,6 +15,8 @@ pub(super) struct Problem {
     /// Coordinate j of every sample, then coordinate j + 1: loops over samples are contiguous.
     pub(super) columns: Vec<f64>,
     pub(super) rewards: Vec<f64>,
+    /// What an amplitude of 1 in these units is in those of the samples.
+    pub(super) gain: f64,
     /// Σ xxᵀ.
     pub(super) moment: Vec<f64>,
     /// The root mean square of a coordinate: the typical size of u·x.
@@ -25,13 +27,23 @@ pub(super) struct Problem {
 
 impl Problem {
     /// f is homogeneous in x, so dividing samples and rewards by one number changes nothing but the units. A power of two
-    /// changes no digit, and keeps the squares of very large and very small data from overflowing or vanishing.
-    pub(super) fn new(samples: Samples<'_>) -> Self {
+    /// changes no digit, and keeps the squares of very large and very small data from overflowing or vanishing. Where neurons may
+    /// have any length, rewards are divided by a number of their own, for which lengths are about 1: there the solver is at home.
+    pub(super) fn new(samples: Samples<'_>, model: Model) -> Self {
         let (dim, len) = (samples.dim(), samples.len());
         let size = |values: &[f64]| values.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        let scale = power_of_two_near(size(samples.rows().data()).max(size(samples.rewards()) * 1e-100));
+        let (width, height) = (size(samples.rows().data()), size(samples.rewards()));
+        let scale = power_of_two_near(if model == Model::Unit { width.max(height * 1e-100) } else { width });
         let rows: Vec<f64> = samples.rows().data().iter().map(|x| x / scale).collect();
-        let rewards: Vec<f64> = samples.rewards().iter().map(|y| y / scale).collect();
+        let gain = match model {
+            Model::Unit => 1.0,
+            Model::Signed => {
+                let height = power_of_two_near(height);
+                let rewards: Vec<f64> = samples.rewards().iter().map(|y| y / height).collect();
+                power_of_two_near(slope(&rows, &rewards)) * (height / scale)
+            }
+        };
+        let rewards: Vec<f64> = samples.rewards().iter().map(|y| y / scale / gain).collect();
         let mut columns = vec![0.0; dim * len];
         let mut moment = vec![0.0; dim * dim];
         for (s, x) in rows.chunks_exact(dim).enumerate() {
@@ -42,7 +54,7 @@ impl Problem {
         }
         let zero = ZERO * (dot(&rewards, &rewards) + dot(&rows, &rows));
         let size = (dot(&rows, &rows) / rows.len() as f64).sqrt();
-        Problem { dim, len, rows, columns, rewards, moment, size, zero }
+        Problem { dim, len, rows, columns, rewards, gain, moment, size, zero }
     }
 
     pub(super) fn dim(&self) -> usize {
@@ -63,11 +75,16 @@ impl Problem {
         loss <= self.zero
     }
 
-    /// (Σy²/Σ‖x‖²)^½, the size of a linear map that explains the rewards.
+    /// The size of a linear map that explains the rewards.
     pub(super) fn slope(&self) -> f64 {
-        let samples = dot(&self.rows, &self.rows);
-        if samples > 0.0 { (dot(&self.rewards, &self.rewards) / samples).sqrt() } else { 0.0 }
+        slope(&self.rows, &self.rewards)
     }
+}
+
+/// (Σy²/Σ‖x‖²)^½; 0 if there is nothing but zeros.
+fn slope(rows: &[f64], rewards: &[f64]) -> f64 {
+    let samples = dot(rows, rows);
+    if samples > 0.0 { (dot(rewards, rewards) / samples).sqrt() } else { 0.0 }
 }
 
 /// The power of two just below a positive size; 1 for zero.
@@ -185,8 +202,12 @@ mod tests {
         assert_eq!(power_of_two_near(0.3), 0.25);
         assert!(power_of_two_near(1e-310) > 0.0);
         for size in [1e100, 1.0, 1e-100, 1e-300] {
-            let problem = Problem::new(Samples::new(2, &[size, -size], &[1.0]).unwrap());
-            assert!(problem.rows.iter().chain(&problem.rewards).all(|x| x.is_finite() && x.abs() <= 4e100));
+            let samples = [size, -size];
+            let problem = |model| Problem::new(Samples::new(2, &samples, &[1.0]).unwrap(), model);
+            let unit = problem(Model::Unit);
+            assert!(unit.rows.iter().chain(&unit.rewards).all(|x| x.is_finite() && x.abs() <= 4e100));
+            let signed = problem(Model::Signed);
+            assert!(signed.rows.iter().chain(&signed.rewards).all(|x| (0.5..8.0).contains(&x.abs())));
         }
     }
 }

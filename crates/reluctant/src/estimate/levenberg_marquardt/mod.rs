@@ -236,7 +236,7 @@ impl<'p> Solver<'p> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Samples;
+    use super::super::{Model, Samples};
     use super::*;
     use crate::rng::{Key, normal, unit_vector};
 
@@ -249,7 +249,7 @@ mod tests {
         let mut x = vec![0.0; DIM * LEN];
         x.chunks_exact_mut(DIM).for_each(|row| unit_vector(&mut stream, row));
         let y: Vec<f64> = (0..LEN).map(|_| normal(&mut stream)).collect();
-        Problem::new(Samples::new(DIM, &x, &y).unwrap())
+        Problem::new(Samples::new(DIM, &x, &y).unwrap(), Model::Unit)
     }
 
     pub(super) fn random_start(solver: &mut Solver<'_>, seed: u64, free: Freedom) {

@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::draws::Sampler;
 use super::history::History;
-use super::refit::{Effort, Member, Shape, Work, losses, refit};
+use super::refit::{Effort, Member, Shape, Work, learned, losses, refit};
 use super::renewal::pairing;
 use super::sizes::{self, Forecast, PREDICTED_UNTIL, Sizes};
+use crate::arms::LIMIT;
 use crate::linalg::{axpy, dot, norm};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Stream, uniform};
@@ -165,6 +166,9 @@ impl Ensemble {
     pub(super) fn learn(&mut self, y: f64, history: &History, stream: &mut Stream) {
         let n = history.len() as f64;
         self.scale = (self.scale * self.scale + (y * y - self.scale * self.scale) / n).max(0.0).sqrt();
+        if history.seen() == 1 && self.form.shape == Shape::Signed {
+            self.resize();
+        }
         let seen = history.seen() as f64;
         let missing = self.weights.iter().filter(|weight| **weight == 0.0).count() as f64;
         let share = self.members.len() as f64 * (EVERY_ROUND / seen).min(1.0);
@@ -181,15 +185,33 @@ impl Ensemble {
         self.weigh(n);
     }
 
+    /// Gives neurons the length of the first reward: before it, they were imagined to be about 1 long.
+    fn resize(&mut self) {
+        if self.scale > 0.0 {
+            for member in &mut self.members {
+                let (theta, _) = member.network.layers_mut();
+                theta.iter_mut().for_each(|x| *x = (*x * self.scale).clamp(-LIMIT, LIMIT));
+            }
+        }
+    }
+
     pub(super) fn refit(&mut self, m: usize, history: &History, steps: usize) {
         let effort = Effort { steps, tolerance: 0.02 * self.sigma * self.sigma };
-        refit(&mut self.members[m], m, self.form.shape, history, self.sigma, effort, &mut self.work);
+        let relative_noise = self.sigma / self.size();
+        let member = &mut self.members[m];
+        refit(member, m, self.form.shape, history, self.sigma, effort, &mut self.work);
+        member.learned = learned(relative_noise, &mut self.work).unwrap_or(member.learned);
     }
 
     /// Moves a member within the posterior.
     pub(super) fn draw(&mut self, m: usize, history: &History, stream: &mut Stream) {
         let pairing = pairing(history.dim());
         self.sampler.sweep(&mut self.members[m], m, pairing, history, self.sigma, stream);
+    }
+
+    /// The length that neurons have before they are known: 1, or that of the rewards.
+    fn size(&self) -> f64 {
+        if self.form.shape == Shape::Unit { 1.0 } else { self.scale }
     }
 
     fn variance(&self) -> f64 {
@@ -324,7 +346,7 @@ impl Ensemble {
                 }
             }
         };
-        let size = if self.form.shape == Shape::Unit { 1.0 } else { self.scale };
+        let size = self.size();
         with_zeros(2 * x.len(), |both| {
             let (best, other) = both.split_at_mut(x.len());
             slope(&self.members[self.best()].network, best);

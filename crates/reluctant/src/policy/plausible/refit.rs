@@ -28,8 +28,8 @@ pub(super) struct Member {
     pub(super) network: ReluNet,
     /// Σ (f(x) − y)² over the history.
     pub(super) loss: f64,
-    /// log det(I + JᵀJ/σ²): what the data has taught about the unknowns, and so what they cost in evidence (Laplace's approximation). A
-    /// neuron that no action has touched costs nothing.
+    /// log det(I + s²JᵀJ/σ²), with s the size that neurons have: what the data has taught about the unknowns, and so what they cost in
+    /// evidence (Laplace's approximation). A neuron that no action has touched costs nothing.
     pub(super) learned: f64,
     /// The damping at which the last step succeeded, relative to the greatest diagonal entry.
     pub(super) damping: f64,
@@ -140,7 +140,6 @@ pub(super) fn refit(
             }
         }
     }
-    member.learned = learned(sigma, work).unwrap_or(member.learned);
     member.loss = plain.unwrap_or_else(|| losses(member.network.theta(), member.network.signs(), m, history, sigma).0);
 }
 
