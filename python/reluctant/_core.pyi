@@ -47,7 +47,7 @@ class Choice:
         action: _Reals,
         mean: float,
         width: float,
-        propensity: float = 1.0,
+        propensity: float | None = 1.0,
         certificate: str | None = None,
     ) -> Self: ...
     @property
@@ -59,7 +59,7 @@ class Choice:
     @property
     def width(self) -> float: ...
     @property
-    def propensity(self) -> float: ...
+    def propensity(self) -> float | None: ...
     @property
     def certificate(self) -> str | None: ...
 

@@ -9,7 +9,7 @@ from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
-from reluctant import Oful, OfuRelu
+from reluctant import LinTs, Oful, OfuRelu
 from reluctant.adapters.obp import ObpPolicy
 
 
@@ -25,6 +25,9 @@ def test_coba_runs_a_policy_beside_its_own_learners() -> None:
     for row in results.interactions.to_dicts():
         rewards[row["learner_id"]] = rewards.get(row["learner_id"], 0.0) + row["reward"] / 300
     assert len(results.interactions) == 600 and rewards[0] > rewards[1] + 0.1
+    thompson = CobaLearner(LinTs(dim=6))
+    assert thompson.predict([1.0, 0.5], [(1, 0, 0), (0, 1, 0), (0, 0, 1)])[1] is None
+    assert len(cb.Experiment(world, thompson).run(quiet=True).interactions) == 300
 
 
 ARMS = {f"arm {angle}": [np.cos(angle), np.sin(angle)] for angle in range(6)}

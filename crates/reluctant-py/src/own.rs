@@ -87,11 +87,11 @@ impl Policy for OwnPolicy {
 
     fn select<'a>(&self, arms: Arms<'a>, _: Key, _: &mut Scratch) -> Result<reluctant::Choice<'a>> {
         match (self.call(|py| self.choose(py, arms))?, arms) {
-            (Chosen::Row(row), Arms::Finite(rows)) => Ok(reluctant::Choice::row(rows, row, Score::default(), 1.0)),
+            (Chosen::Row(row), Arms::Finite(rows)) => Ok(reluctant::Choice::row(rows, row, Score::default(), None)),
             (Chosen::Action(action), _) => {
                 reluctant::arms::check_observation(self.dim, &action, 0.0)?;
                 let (action, score) = (action.into(), Score::default());
-                Ok(reluctant::Choice { index: None, action, score, propensity: 1.0, certificate: None })
+                Ok(reluctant::Choice { index: None, action, score, propensity: None, certificate: None })
             }
             (Chosen::Row(_), Arms::Sphere { .. }) => Err(Error::Stopped),
         }

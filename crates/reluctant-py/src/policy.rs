@@ -28,9 +28,10 @@ pub(crate) struct Choice {
     /// The half-width of its confidence interval.
     #[pyo3(get)]
     width: f64,
-    /// The probability (on the sphere: the density) with which this action was chosen.
+    /// The probability (on the sphere: the density) with which this action was chosen, 1 if nothing was left to chance; `None` where it is
+    /// not known: that of Thompson sampling has no closed form.
     #[pyo3(get)]
-    propensity: f64,
+    propensity: Option<f64>,
     /// On the sphere: how sure it is that no other action scores higher.
     #[pyo3(get)]
     certificate: Option<String>,
@@ -39,13 +40,13 @@ pub(crate) struct Choice {
 #[pymethods]
 impl Choice {
     #[new]
-    #[pyo3(signature = (index, action, mean, width, propensity = 1.0, certificate = None))]
+    #[pyo3(signature = (index, action, mean, width, propensity = Some(1.0), certificate = None))]
     fn new(
         index: Option<usize>,
         action: Bound<'_, PyArray1<f64>>,
         mean: f64,
         width: f64,
-        propensity: f64,
+        propensity: Option<f64>,
         certificate: Option<String>,
     ) -> Self {
         Choice { index, action: action.unbind(), mean, width, propensity, certificate }

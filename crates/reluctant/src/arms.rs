@@ -134,16 +134,18 @@ pub struct Choice<'a> {
     pub action: Cow<'a, [f64]>,
     /// The predicted mean reward and the width of its interval.
     pub score: Score,
-    /// The probability (on the sphere: the density) with which this action was chosen.
-    pub propensity: f64,
+    /// The probability (on the sphere: the density) with which this action was chosen, 1 if nothing was left to chance. `None` where it
+    /// is not known: that of Thompson sampling has no closed form.
+    pub propensity: Option<f64>,
     /// For an optimistic choice from the sphere: how sure it is that no other action scores higher.
     pub certificate: Option<Certificate>,
 }
 
 impl<'a> Choice<'a> {
     /// Row `index` of `rows`.
-    pub fn row(rows: Rows<'a>, index: usize, score: Score, propensity: f64) -> Self {
-        Choice { index: Some(index), action: Cow::Borrowed(rows.get(index)), score, propensity, certificate: None }
+    pub fn row(rows: Rows<'a>, index: usize, score: Score, propensity: impl Into<Option<f64>>) -> Self {
+        let action = Cow::Borrowed(rows.get(index));
+        Choice { index: Some(index), action, score, propensity: propensity.into(), certificate: None }
     }
 
     /// An optimistic choice from the sphere.
@@ -153,7 +155,7 @@ impl<'a> Choice<'a> {
             index: None,
             action: found.action.into(),
             score,
-            propensity: 1.0,
+            propensity: Some(1.0),
             certificate: Some(found.certificate),
         }
     }

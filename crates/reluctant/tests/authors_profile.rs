@@ -160,6 +160,14 @@ fn fit_adam_is_one_run_of_2000_steps_at_a_rate_of_a_hundredth() {
 }
 
 #[test]
+fn adam_has_no_free_signs() {
+    let free = settings().with("profile", "authors").with("signs", "free");
+    let Err(error) = policy::build("ofu-relu", 2, &free, KEY) else { panic!("free signs were accepted and ignored") };
+    assert!(error.to_string().starts_with("signs = free is out of range: ones where Adam fits the network"));
+    assert!(policy::build("ofu-relu", 2, &free.with("fit", "lm"), KEY).is_ok());
+}
+
+#[test]
 fn the_profile_is_its_switches_and_each_can_be_taken_back() {
     let switches = || {
         settings()

@@ -104,7 +104,7 @@ impl Policy for Toy {
                 index: None,
                 action: action.into(),
                 score: Score::default(),
-                propensity: 1.0,
+                propensity: Some(1.0),
                 certificate: None,
             });
         }
@@ -127,7 +127,7 @@ impl Policy for Toy {
         match self.fault {
             Fault::IndexOutOfRange => choice.index = Some(rows.len()),
             Fault::ActionIsNotTheRow => choice.action = Cow::Owned(choice.action.iter().map(|x| 1.01 * x).collect()),
-            Fault::PropensityZero => choice.propensity = 0.0,
+            Fault::PropensityZero => choice.propensity = Some(0.0),
             _ => {}
         }
         Ok(choice)

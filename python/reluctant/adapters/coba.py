@@ -42,12 +42,12 @@ class CobaLearner(Learner):  # type: ignore[misc]
         """What coba's table of learners shows."""
         return {"family": type(self._policy).__name__, "seed": self._policy.seed, **self._policy.params}
 
-    def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, float]:
-        """The chosen action and the probability with which it was chosen."""
+    def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, float | None]:
+        """The chosen action and the probability with which it was chosen; ``None`` where that is not known, as with Thompson sampling."""
         choice = self._policy.select(np.stack([self._features(context, action) for action in actions]))
         assert choice.index is not None
         return actions[choice.index], choice.propensity
 
-    def learn(self, context: Any, action: Any, reward: float, probability: float, **kwargs: Any) -> None:
+    def learn(self, context: Any, action: Any, reward: float, probability: float | None, **kwargs: Any) -> None:
         """Learns that the action was rewarded."""
         self._policy.update_batch([self._features(context, action)], [reward])

@@ -31,8 +31,8 @@ fn valid(choice: &Choice<'_>, rows: Rows<'_>) -> Result<(), String> {
     require(same && choice.action.len() == rows.dim(), || {
         format!("arm {index} is {:?}, but the action is {:?}", rows.get(index), choice.action)
     })?;
-    let propensity = choice.propensity;
-    require(propensity > 0.0 && propensity <= 1.0, || format!("the propensity is {propensity}, not in (0, 1]"))?;
+    let possible = choice.propensity.is_none_or(|propensity| propensity > 0.0 && propensity <= 1.0);
+    require(possible, || format!("the propensity is {:?}, not in (0, 1]", choice.propensity))?;
     require(is_finite(&choice.score), || format!("the score of the choice is {:?}", choice.score))
 }
 
@@ -109,8 +109,8 @@ pub(super) fn sphere_as_declared(subject: &Subject) -> Result<(), String> {
                     format!("{:?} is not on the unit sphere", choice.action)
                 })?;
                 require(choice.index.is_none(), || "a choice from the sphere has an index".to_owned())?;
-                let density = choice.propensity;
-                require(density > 0.0 && !density.is_nan(), || format!("the density of the choice is {density}"))?;
+                let possible = choice.propensity.is_none_or(|density| density > 0.0);
+                require(possible, || format!("the density of the choice is {:?}", choice.propensity))?;
                 require(is_finite(&choice.score), || format!("the score of the choice is {:?}", choice.score))?;
             }
             Err(Error::NeedsFiniteArms { .. }) if !declared => {}

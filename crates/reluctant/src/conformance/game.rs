@@ -100,7 +100,7 @@ fn view(policy: &dyn Policy, rows: Rows<'_>, key: Key, scratch: &mut Scratch) ->
         said("select", policy.select(Arms::Finite(rows), key, scratch))?;
     let mut choice: Vec<u64> = action.iter().map(|x| x.to_bits()).collect();
     choice.extend(bits(&score));
-    choice.push(propensity.to_bits());
+    choice.extend(propensity.map(f64::to_bits));
     Ok(View { exploring: policy.exploring(), index, choice, scores })
 }
 

@@ -75,7 +75,7 @@ impl fmt::Display for Certificate {
             Certificate::Exact => write!(f, "exact"),
             Certificate::ProvenWithin(gap) => write!(f, "proven within {gap:.1e}"),
             Certificate::Gap(gap) => write!(f, "the budget ran out with a gap of {gap:.1e}"),
-            Certificate::NotCertified => write!(f, "not certified: too many cells, ascent from many starts instead"),
+            Certificate::NotCertified => write!(f, "not certified: the best of ascents from many starts"),
         }
     }
 }

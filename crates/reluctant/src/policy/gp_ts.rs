@@ -2,7 +2,7 @@
 //!
 //! Each round draws a function from the posterior of a Gaussian process, a whole function at once by pathwise conditioning, and takes its
 //! best arm. The function's distance from the posterior mean is multiplied by `scale`; 1 is the posterior itself. A score's width is one
-//! standard deviation of the posterior, and the propensity of a choice that given the function drawn, 1.
+//! standard deviation of the posterior. The probability of a choice has no closed form: it has no propensity.
 //!
 //! Length-scale and signal variance are given, or fitted by evidence when there are 16, 32, … 256 observations. At most `budget` points
 //! are kept, but no observation is forgotten: what the points do not express is projected onto them. The mean reward before any
@@ -90,7 +90,7 @@ impl Policy for GpTs {
         let best = argmax(values.iter().copied()).unwrap_or(0);
         scores.clear();
         gp.scores(Rows::trusted(gp.dim(), rows.get(best)), self.scale, lanes, scores);
-        Ok(Choice::row(rows, best, scores[0], 1.0))
+        Ok(Choice::row(rows, best, scores[0], None))
     }
 
     fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {

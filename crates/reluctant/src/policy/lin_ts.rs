@@ -4,8 +4,7 @@
 //! the posterior N(ŵ, (vσ)²A⁻¹), ŵ and A those of ridge regression ([`crate::ellipsoid`]). Each round draws weights from it and takes
 //! their best arm. v = 1 is the posterior itself; the proof of Agrawal and Goyal needs v of order √D, practice often less than 1.
 //!
-//! A score's width is one standard deviation of the posterior. The probability of a choice has no closed form: its propensity is
-//! that given the weights drawn, 1.
+//! A score's width is one standard deviation of the posterior. The probability of a choice has no closed form: it has no propensity.
 
 use serde::{Deserialize, Serialize};
 
@@ -122,7 +121,7 @@ impl Policy for LinTs {
                     dot(weights, phi)
                 });
                 let best = argmax(values).unwrap_or(0);
-                Ok(Choice::row(rows, best, self.score_of(rows.get(best), phi), 1.0))
+                Ok(Choice::row(rows, best, self.score_of(rows.get(best), phi), None))
             }
             Arms::Sphere { .. } if self.needs_finite_arms() => Err(Error::NeedsFiniteArms { policy: ENTRY.name }),
             Arms::Sphere { dim } => {
@@ -134,7 +133,7 @@ impl Policy for LinTs {
                     action[0] = 1.0;
                 }
                 let score = self.score_of(&action, &mut scratch.numbers);
-                Ok(Choice { index: None, action: action.into(), score, propensity: 1.0, certificate: None })
+                Ok(Choice { index: None, action: action.into(), score, propensity: None, certificate: None })
             }
         }
     }

@@ -321,6 +321,10 @@ impl Fitting {
         let authors = matches!(params.word("profile"), Ok("authors"));
         let adam = params.word("fit").map_or(authors, |fit| fit == "adam");
         let model = if params.word("signs")? == "free" { Model::Signed } else { Model::Unit };
+        if adam && model == Model::Signed {
+            let allowed = "ones where Adam fits the network, as the authors' profile has it (fit = lm takes both)";
+            return Err(crate::Error::out_of_range("signs", "free", allowed));
+        }
         let method = if adam {
             Method::Adam
         } else {

@@ -76,7 +76,7 @@ impl Policy for Oracle {
             Arms::Sphere { .. } => {
                 let action = self.best_on_sphere()?.to_vec();
                 let score = Score { mean: self.truth()?.value(&action), width: 0.0 };
-                Ok(Choice { index: None, action: action.into(), score, propensity: 1.0, certificate: None })
+                Ok(Choice { index: None, action: action.into(), score, propensity: Some(1.0), certificate: None })
             }
         }
     }

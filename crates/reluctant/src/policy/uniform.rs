@@ -73,6 +73,6 @@ impl Policy for Uniform {
 pub(super) fn uniform_on_sphere(dim: usize, key: Key) -> Choice<'static> {
     let mut action = vec![0.0; dim];
     unit_vector(&mut key.purpose(Purpose::Choice).stream(), &mut action);
-    let propensity = 1.0 / sphere_area(dim - 1);
+    let propensity = Some(1.0 / sphere_area(dim - 1));
     Choice { index: None, action: action.into(), score: Score::default(), propensity, certificate: None }
 }

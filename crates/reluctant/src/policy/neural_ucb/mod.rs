@@ -27,8 +27,11 @@ mod train;
 use serde::{Deserialize, Serialize};
 
 use self::network::{Network, Shape};
-use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, check_features, read_state, select_optimistic};
-use crate::arms::{Arms, Choice, Rows, Score, check_observation};
+use super::{
+    Entry, Explanation, Literal, Policy, Sample, Scratch, Snapshot, check_features, explain_by_score, read_state,
+    select_optimistic,
+};
+use crate::arms::{Arms, Choice, Rows, Score, check_observation, in_limit};
 use crate::ellipsoid::Ellipsoid;
 use crate::error::{Error, Result};
 use crate::kernels::DiagonalScores;
@@ -134,6 +137,9 @@ pub struct NeuralUcb {
     matrix: Matrix,
     xs: Vec<f64>,
     ys: Vec<f64>,
+    /// How often training blew up.
+    #[serde(default)]
+    blown_up: u64,
     #[serde(skip)]
     work: train::Workspace,
 }
@@ -192,7 +198,7 @@ impl NeuralUcb {
         };
         let start = if update == Update::Zhou { network.params().to_vec() } else { Vec::new() };
         let (xs, ys, work) = (Vec::new(), Vec::new(), train::Workspace::default());
-        Ok(NeuralUcb { dim, config, key, network, start, matrix, xs, ys, work })
+        Ok(NeuralUcb { dim, config, key, network, start, matrix, xs, ys, blown_up: 0, work })
     }
 
     fn is_consistent(&self) -> bool {
@@ -203,11 +209,13 @@ impl NeuralUcb {
         }
         let size = self.network.size();
         let matrix = match &self.matrix {
-            Matrix::Diagonal(diagonal) => diagonal.len() == size,
+            Matrix::Diagonal(diagonal) => diagonal.len() == size && diagonal.iter().all(|u| *u > 0.0 && u.is_finite()),
             Matrix::Full(ellipsoid) => ellipsoid.dim() == size,
         };
         let start = if self.config.update == Update::Zhou { size } else { 0 };
-        matrix && self.network.is_consistent() && self.start.len() == start && self.xs.len() == self.ys.len() * self.dim
+        let fits = self.start.len() == start && self.xs.len() == self.ys.len() * self.dim;
+        let mut numbers = [self.network.params(), &self.start, &self.xs, &self.ys].into_iter().flatten();
+        matrix && self.network.is_consistent() && fits && numbers.all(|x| in_limit(*x))
     }
 
     fn train(&mut self) {
@@ -232,8 +240,9 @@ impl NeuralUcb {
                 train::towards_start(&mut self.network, &self.start, data, rate, m * lambda, steps, &mut self.work);
             }
         }
-        if !self.network.params().iter().all(|p| crate::arms::in_limit(*p)) {
-            // Training that blew up (a reward of enormous size) starts over rather than poison every later round.
+        if !self.network.params().iter().all(|p| in_limit(*p)) {
+            // Training that blew up (rewards too large for the learning rate) starts over rather than poison every later round.
+            self.blown_up += 1;
             let mut stream = self.key.purpose(Purpose::Start).stream();
             self.network = match self.config.update {
                 Update::Authors => Network::uniform_start(self.network.shape(), &mut stream),
@@ -357,6 +366,17 @@ impl Policy for NeuralUcb {
         Ok(())
     }
 
+    fn explain(&self, action: &[f64]) -> Result<Explanation> {
+        let warning = (self.blown_up > 0).then(|| {
+            let (times, rounds) = (self.blown_up, self.ys.len());
+            format!(
+                "training blew up in {times} of {rounds} rounds and started over: the rewards are too large for the learning rate; \
+                 divide them, or give a smaller rate"
+            )
+        });
+        Ok(Explanation { warning, ..explain_by_score(self, action)? })
+    }
+
     fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::of(ENTRY.name, self)
     }
@@ -367,6 +387,24 @@ mod tests {
     use super::*;
     use crate::params::Settings;
     use crate::rng::unit_vector;
+
+    #[test]
+    fn rewards_too_large_for_the_learning_rate_are_reported() {
+        for update in ["authors", "zhou"] {
+            let given = Settings::new().with("update", update);
+            let params = Params::resolve("neural-ucb", ENTRY.params, &given).unwrap();
+            let warning = |size: f64| {
+                let mut policy = NeuralUcb::new(2, &params, Key::new(1)).unwrap();
+                for angle in 0..20 {
+                    let x = [libm::cos(f64::from(angle)), libm::sin(f64::from(angle))];
+                    policy.update(&x, size * x[0].max(0.0)).unwrap();
+                }
+                policy.explain(&[1.0, 0.0]).unwrap().warning
+            };
+            assert_eq!(warning(1.0), None);
+            assert!(warning(1e6).unwrap().contains("the rewards are too large for the learning rate"));
+        }
+    }
 
     #[test]
     fn the_diagonal_kernel_scores_like_the_definition() {

@@ -15,12 +15,13 @@ const STEPS: usize = 64;
 const FINEST: f64 = 1e-3;
 
 impl Plausible {
-    /// An action of the sphere. If a network was drawn for it, its propensity is that given the network, 1.
+    /// An action of the sphere. If a network was drawn for it, with what density is not known.
     pub(super) fn select_from_sphere(&self, key: Key, scratch: &mut Scratch) -> Result<Choice<'static>> {
         let mut stream = key.purpose(Purpose::Choice).stream();
-        let action = if self.config.sampling && !self.linear_acts() {
-            let drawn = self.ensemble.sample(&mut stream);
-            let network = &self.ensemble.members[drawn].network;
+        let drawn = self.config.sampling && !self.linear_acts();
+        let action = if drawn {
+            let member = self.ensemble.sample(&mut stream);
+            let network = &self.ensemble.members[member].network;
             self.search_sphere(&mut stream, |rows| {
                 scratch.numbers.clear();
                 network_values(network, rows, &mut scratch.numbers);
@@ -33,7 +34,8 @@ impl Plausible {
             })?
         };
         self.score(Rows::trusted(self.config.dim, &action), scratch)?;
-        Ok(Choice { index: None, action: action.into(), score: scratch.scores[0], propensity: 1.0, certificate: None })
+        let propensity = (!drawn).then_some(1.0);
+        Ok(Choice { index: None, action: action.into(), score: scratch.scores[0], propensity, certificate: None })
     }
 
     /// The action that `best_of` likes best, which says it of any list.
