@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._masks import refuse_masked
 from .estimate import fit
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ReluRegressor:
         """Fits the network to rows of ``X`` and their targets ``y``."""
+        refuse_masked(X=X, y=y)
         rows, targets = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         targets = np.asarray(targets, dtype=np.float64)
         count, dim = rows.shape
@@ -103,6 +105,7 @@ class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """The network's value at every row of ``X``."""
         check_is_fitted(self)
+        refuse_masked(X=X)
         rows = validate_data(self, X, reset=False, dtype=np.float64)
         values: NDArray[np.float64] = np.maximum(0.0, rows @ self.neurons_.T + self.biases_) @ self.signs_
         return values
