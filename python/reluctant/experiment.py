@@ -204,7 +204,7 @@ class _Copies:
 
 @dataclass(frozen=True)
 class _Seeded:
-    """Makes a class that was made from one of this package, whose seed has a name."""
+    """Makes an object of a class that extends one of this package, whose seed needs its name."""
 
     kind: type[Policy]
 
@@ -239,6 +239,8 @@ def _as_threads(given: int | None) -> int:
     """How many threads; 0 is one a core."""
     if given is None:
         return 0
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        raise TypeError(f"threads must be a whole number, not {type(given).__name__}")
     threads = operator.index(given)
     if not 1 <= threads <= 1024:
         raise ValueError(f"threads = {threads} is out of range: 1 to 1024, or None for one a core")

@@ -99,7 +99,7 @@ def _make(row: Mapping[str, Any]) -> type[Policy]:
     # What the signature does not offer is taken in all the same, to say what to write instead.
     def new(cls: type[P], dim: int, *unnamed: Any, seed: int = 0, **params: Any) -> P:
         if unnamed:
-            raise TypeError(f"only dim may go without its name, seed and parameters not: {name}({dim!r}, seed={unnamed[0]!r})")
+            raise TypeError(f"seed and parameters are keyword-only: {name}({dim!r}, seed={unnamed[0]!r})")
         return Policy.__new__(cls, dim, seed=seed, **params)
 
     new.__name__, new.__qualname__, new.__signature__ = "__new__", f"{name}.__new__", _signature(row)  # type: ignore[attr-defined]

@@ -146,6 +146,8 @@ def test_a_wrong_number_of_threads_is_refused_before_anything_is_lost(small: Exp
     with pytest.raises(ValueError, match=f"threads = {threads} is out of range: 1 to 1024, or None for one a core"):
         small.run(progress=False, threads=threads, out=tmp_path, fresh=True)
     assert (tmp_path / "results.jsonl").read_text() == "precious"
+    with pytest.raises(TypeError, match="threads must be a whole number, not float"):
+        small.run(progress=False, threads=2.5)  # type: ignore[arg-type]
 
 
 def test_ctrl_c_ends_a_trial_that_would_take_for_ever() -> None:

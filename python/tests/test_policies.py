@@ -166,7 +166,7 @@ def test_repr_makes_the_policy_again() -> None:
         (lambda: Oful(0), ValueError, "dim = 0 is out of range: 1 to 4000"),
         (lambda: Oful(2**70), ValueError, f"dim = {2**70} is out of range: 1 to 4000"),
         (lambda: Oful(2, seed=-1), ValueError, "seed = -1 is out of range: 0 to 18446744073709551615"),
-        (lambda: Oful(2, 1), TypeError, "only dim may go without its name, seed and parameters not: Oful(2, seed=1)"),  # type: ignore[misc]
+        (lambda: Oful(2, 1), TypeError, "seed and parameters are keyword-only: Oful(2, seed=1)"),  # type: ignore[misc]
         (lambda: Oful(), TypeError, "Oful.__new__() missing 1 required positional argument: 'dim'"),  # type: ignore[call-arg]
         (lambda: Policy(2), TypeError, "make one of its subclasses"),
     ],
