@@ -64,7 +64,7 @@ def _parameter(param: Mapping[str, Any]) -> str:
     if param["required"]:
         return f"{param['keyword']}: {kind}"
     if param["default"] is None:
-        return f"{param['keyword']}: {kind} | Literal[\"auto\"] | None = None"
+        return f'{param["keyword"]}: {kind} | Literal["auto"] | None = None'
     default = _quote(param["default"]) if isinstance(param["default"], str) else repr(param["default"])
     return f"{param['keyword']}: {kind} | None = {default}"
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import copy
 import json
+import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _core, executors
-from .policies import Policy
+from .policies import CLASSES, Policy
 from .progress import Notify, choose
 from .results import Results
 
@@ -43,7 +44,7 @@ class Experiment:
         The name of a policy; its ``kind`` and parameters, where a list of values is a grid that is tuned on seeds of its own; or a
         policy of one's own: a callable ``make(dim, seed)`` that returns an object with ``select(arms)`` and
         ``update(action, reward)``, or such an object, of which every trial gets a copy. ``{"label": ..., "policy": mine}`` gives
-        it a name.
+        it a name. A class of this package, such as ``Oful``, stands for the policy it is made from.
     rounds, trials, seed, tuning_trials : int
         The rounds of a trial, the reported trials, the seed of all randomness, the tuning trials of each candidate of a grid.
     name, title : str
@@ -65,7 +66,7 @@ class Experiment:
         head = {"name": name, "title": title, "seed": seed, "rounds": rounds, "trials": trials}
         worlds = [_as_table(world) for world in _as_list(environments)]
         contenders, own = [], []
-        for place, policy in enumerate(_as_list(policies)):
+        for place, policy in enumerate(map(_registered, _as_list(policies))):
             if _is_own(policy):
                 own.append(_Own.read(place, policy))
             else:
@@ -92,7 +93,15 @@ class Experiment:
         return experiment
 
     def to_toml(self) -> str:
-        """The experiment as a TOML file that the command line runs as well; policies of one's own are not in it."""
+        """The experiment as a TOML file that the command line runs as well.
+
+        Policies of one's own are not in it; an experiment of nothing else cannot be written down.
+        """
+        if not self._core.contenders:
+            own = ", ".join(policy.label for policy in self._own)
+            raise ValueError(
+                f"an experiment needs a policy that TOML can name, and all of this one's are written in Python: {own}"
+            )
         return self._text
 
     @property
@@ -116,7 +125,7 @@ class Experiment:
         progress : bool or callable
             True for a bar a stage; or a function that is told what happens.
         threads : int, optional
-            How many threads play, by default one a core. The results do not depend on it.
+            How many threads play, from 1 to 1024, by default one a core. The results do not depend on it.
         executor : concurrent.futures.Executor, optional
             Where trials are played instead: a process pool, ``dask_client.get_executor()``, an ``MPIPoolExecutor``. The results are the
             same to the byte. A trial whose worker is lost is handed in again.
@@ -126,10 +135,10 @@ class Experiment:
         fresh : bool
             Start over even if the folder holds trials.
         """
-        notify = choose(progress)
+        notify, threads = choose(progress), _as_threads(threads)
         store = _core.Store(self._core, None if out is None else os.fspath(out), fresh=fresh)
         if executor is None:
-            store.run(threads or 0, notify)
+            store.run(threads, notify)
         else:
             executors.play(store, executor, notify)
         results = Results(store.results(self._play_own(executor, notify)))
@@ -176,6 +185,8 @@ class _Own:
         label = label or getattr(given, "__name__", None) or type(given).__name__
         if _plays(given) and not isinstance(given, type):
             return cls(place, label, _Copies(given))
+        if isinstance(given, type) and issubclass(given, Policy):
+            return cls(place, label, _Seeded(given))
         if callable(given):
             return cls(place, label, given)
         raise TypeError(f"{label} must have select(arms) and update(action, reward), or return such an object")
@@ -191,6 +202,26 @@ class _Copies:
         return copy.deepcopy(self.original)
 
 
+@dataclass(frozen=True)
+class _Seeded:
+    """Makes an object of a class that extends one of this package, whose seed needs its name."""
+
+    kind: type[Policy]
+
+    def __call__(self, dim: int, seed: int) -> Any:
+        return self.kind(dim, seed=seed)
+
+
+def _registered(policy: Any) -> Any:
+    """A class of this package as the policy of the registry from which it was made; anything else as it is."""
+    named = isinstance(policy, Mapping)
+    given = policy.get("policy") if named and set(policy) <= {"label", "policy"} else policy
+    kind = next((kind for kind, cls in CLASSES.items() if cls is given), None)
+    if kind is None:
+        return policy
+    return {"kind": kind, "label": named and policy.get("label") or CLASSES[kind].__name__}
+
+
 def _plays(thing: Any) -> bool:
     return callable(getattr(thing, "select", None)) and callable(getattr(thing, "update", None))
 
@@ -202,6 +233,18 @@ def _is_own(policy: Any) -> bool:
 def _as_list(given: Any) -> list[Any]:
     many = isinstance(given, Iterable) and not isinstance(given, (str, Mapping, Policy))
     return list(given) if many else [given]
+
+
+def _as_threads(given: int | None) -> int:
+    """How many threads; 0 is one a core."""
+    if given is None:
+        return 0
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        raise TypeError(f"threads must be a whole number, not {type(given).__name__}")
+    threads = operator.index(given)
+    if not 1 <= threads <= 1024:
+        raise ValueError(f"threads = {threads} is out of range: 1 to 1024, or None for one a core")
+    return threads
 
 
 def _as_table(given: str | Table) -> Table:

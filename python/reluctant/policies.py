@@ -94,10 +94,15 @@ def _documentation(row: Mapping[str, Any]) -> str:
 
 
 def _make(row: Mapping[str, Any]) -> type[Policy]:
-    def new(cls: type[P], dim: int, *, seed: int = 0, **params: Any) -> P:
+    name = class_name(row["name"])
+
+    # What the signature does not offer is taken in all the same, to say what to write instead.
+    def new(cls: type[P], dim: int, *unnamed: Any, seed: int = 0, **params: Any) -> P:
+        if unnamed:
+            raise TypeError(f"seed and parameters are keyword-only: {name}({dim!r}, seed={unnamed[0]!r})")
         return Policy.__new__(cls, dim, seed=seed, **params)
 
-    new.__name__, new.__signature__ = "__new__", _signature(row)  # type: ignore[attr-defined]
+    new.__name__, new.__qualname__, new.__signature__ = "__new__", f"{name}.__new__", _signature(row)  # type: ignore[attr-defined]
     body = {
         "__new__": new,
         "__slots__": (),
@@ -106,7 +111,7 @@ def _make(row: Mapping[str, Any]) -> type[Policy]:
         "kind": row["name"],
         "on_sphere": row["sphere"],
     }
-    return type(class_name(row["name"]), (Policy,), body)
+    return type(name, (Policy,), body)
 
 
 CLASSES: dict[str, type[Policy]] = {row["name"]: _make(row) for row in _core.policies()}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._masks import refuse_masked
 from .estimate import fit
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Unlike a neural network that is trained, it is fitted: several starts of Levenberg–Marquardt, of which the best is kept, so that few
     neurons and little data are enough to recover the network that made them.
 
+    The units of the features do not matter: neurons of any length take up whatever factor a column has, and with biases whatever offset,
+    so columns are brought to size 1 (and, with biases, to mean 0) for the fit, and what is found is told in the units of ``X``. Without
+    biases the origin is part of the model and columns are only scaled; with ``signs="ones"`` neurons have length 1 in the units of ``X``,
+    so nothing is changed.
+
     Parameters
     ----------
     n_neurons : int, default 4
@@ -30,7 +36,7 @@ class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     fit_intercept : bool, default True
         Whether neurons have a bias bᵢ. The paper's have none, and with ``signs="ones"`` none is fitted.
     n_restarts : int, default 16
-        The most starts.
+        The most starts; fewer are made if half of them agree before.
     random_state : int, RandomState or None, default 0
         Where the starts come from.
 
@@ -79,22 +85,26 @@ class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ReluRegressor:
         """Fits the network to rows of ``X`` and their targets ``y``."""
+        refuse_masked(X=X, y=y)
         rows, targets = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         targets = np.asarray(targets, dtype=np.float64)
-        count, dim = rows.shape
         free = self.signs == "free"
         intercept = free and self.fit_intercept
         # Free networks scale with their inputs and outputs: bring both to size 1, where rounding and starts are at home.
-        scale, height = (_size(rows), _size(targets)) if free else (1.0, 1.0)
-        inputs = np.hstack([rows / scale, np.ones((count, int(intercept)))])
-        if free and inputs.shape[1] == 1:
-            # A line is too small a space for the solver; a second coordinate that is always zero changes nothing.
-            inputs = np.hstack([inputs, np.zeros((count, 1))])
+        columns = _Columns.measured(rows, centred=intercept) if free else _Columns.untouched(rows)
+        height = _size(targets) if free else 1.0
+        inputs = np.hstack([columns.values, np.ones((len(rows), int(intercept)))])
+        if free:
+            # Less than a plane is too small a space for the solver; a coordinate that is always zero changes nothing.
+            inputs = np.hstack([inputs, np.zeros((len(rows), max(0, 2 - inputs.shape[1])))])
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        found = fit(inputs, targets / height, self.n_neurons, signs=self.signs, restarts=self.n_restarts, seed=seed)
+        # In few dimensions poor minima are wide: on a line, three starts agree on a wrong one in one fit of ten, eight hardly ever.
+        starts = {"restarts": self.n_restarts, "agree": max(3, self.n_restarts // 2)}
+        found = fit(inputs, targets / height, self.n_neurons, signs=self.signs, seed=seed, **starts)
         neurons = found.net.neurons
-        self.neurons_ = neurons[:, :dim] * (height / scale)
-        self.biases_ = neurons[:, dim] * height if intercept else np.zeros(len(neurons))
+        used = columns.values.shape[1]
+        biases = neurons[:, used] if intercept else np.zeros(len(neurons))
+        self.neurons_, self.biases_ = columns.in_their_own_units(neurons[:, :used] * height, biases * height)
         self.signs_ = found.net.signs
         self.loss_ = found.loss * height**2
         self.n_restarts_, self.n_agreed_, self.n_iter_ = found.restarts, found.agreed, found.iterations
@@ -103,9 +113,46 @@ class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """The network's value at every row of ``X``."""
         check_is_fitted(self)
+        refuse_masked(X=X)
         rows = validate_data(self, X, reset=False, dtype=np.float64)
         values: NDArray[np.float64] = np.maximum(0.0, rows @ self.neurons_.T + self.biases_) @ self.signs_
         return values
+
+
+class _Columns(NamedTuple):
+    """Features in units that suit the solver, and the way back: ``values = (rows[:, used] - centre[used]) / size[used]``."""
+
+    values: NDArray[np.float64]
+    used: NDArray[np.bool_]
+    centre: NDArray[np.float64]
+    size: NDArray[np.float64]
+
+    @classmethod
+    def untouched(cls, rows: NDArray[np.float64]) -> _Columns:
+        """As they are."""
+        dim = rows.shape[1]
+        return cls(rows, np.ones(dim, dtype=bool), np.zeros(dim), np.ones(dim))
+
+    @classmethod
+    def measured(cls, rows: NDArray[np.float64], *, centred: bool) -> _Columns:
+        """Each column of size 1, from its largest number so that no square overflows; ``centred``: around its mean."""
+        largest = np.max(np.abs(rows), axis=0)
+        largest[largest == 0.0] = 1.0
+        shares = rows / largest
+        centre = np.mean(shares, axis=0) if centred else np.zeros(rows.shape[1])
+        shares -= centre
+        spread = np.sqrt(np.mean(shares**2, axis=0))
+        # A column that never changes but by rounding tells nothing: no neuron looks at it.
+        used = spread > 64 * np.finfo(np.float64).eps
+        return cls(shares[:, used] / spread[used], used, largest * centre, largest * spread)
+
+    def in_their_own_units(
+        self, neurons: NDArray[np.float64], biases: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The same neurons and biases for the rows that were given."""
+        theirs = np.zeros((len(neurons), len(self.used)))
+        theirs[:, self.used] = neurons / self.size[self.used]
+        return theirs, biases - theirs @ self.centre
 
 
 def _size(numbers: NDArray[np.float64]) -> float:

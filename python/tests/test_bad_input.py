@@ -11,7 +11,9 @@ from conftest import circle, play
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from reluctant import Oful, OfuRelu, Policy
+from reluctant import Oful, OfuRelu, Policy, ReluNet, ReluRegressor, fit
+from reluctant.adapters._features import outer
+from reluctant.adapters.sklearn import OnlineRegressor
 
 
 def policies() -> list[Policy]:
@@ -120,6 +122,7 @@ def test_any_array_is_answered_or_refused(policy: Policy, call: str, array: Any)
         (np.array([[1j, 2]]), TypeError, "arms must hold real numbers, not dtype complex128"),
         (np.array([["a", "b"]]), TypeError, "arms must hold real numbers, not dtype <U1"),
         (None, TypeError, "arms must hold real numbers, not dtype object"),
+        (np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[1, 1], [0, 0]]), ValueError, "arms must hold no masked elements"),
         ("spere", ValueError, "arms must be an array of one row an arm or 'sphere', not the text 'spere'"),
     ],
 )
@@ -129,6 +132,57 @@ def test_each_mistake_has_its_sentence(arms: Any, kind: type[Exception], sentenc
         policy.select(arms)
     assert sentence in str(caught.value)
     assert policy.rounds == 0
+
+
+def masked(shape: tuple[int, ...]) -> Any:
+    """An array of ones with a masked element."""
+    array = np.ma.ones(shape)
+    array[(-1,) * len(shape)] = np.ma.masked
+    return array
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda policy: policy.select(masked((3, 2))),
+        lambda policy: policy.select(masked((3, 2)).astype(np.float32)),
+        lambda policy: policy.select([np.ones(2), masked((2,))]),
+        lambda policy: policy.select([[1.0, np.ma.masked]]),
+        lambda policy: policy.select_index((masked((2,)),)),
+        lambda policy: policy.select_batch(masked((2, 3, 2))),
+        lambda policy: policy.update(masked((2,)), 0.5),
+        lambda policy: policy.update_batch(masked((3, 2)), np.ones(3)),
+        lambda policy: policy.update_batch(np.ones((3, 2)), masked((3,))),
+        lambda policy: policy.scores(masked((3, 2))),
+        lambda policy: policy.explain(masked((2,))),
+        lambda _: ReluNet(masked((3, 2))),
+        lambda _: ReluNet.random(2, 3)(masked((3, 2))),
+        lambda _: fit(masked((3, 2)), np.ones(3), 1),
+        lambda _: ReluRegressor().fit(masked((9, 2)), np.ones(9)),
+        lambda _: ReluRegressor().fit(np.ones((9, 2)), masked((9,))),
+        lambda _: ReluRegressor().fit(np.ones((9, 2)), np.ones(9)).predict(masked((3, 2))),
+        lambda _: OnlineRegressor().partial_fit(masked((9, 2)), np.ones(9)),
+        lambda _: OnlineRegressor().partial_fit(np.ones((9, 2)), np.ones(9)).predict(masked((3, 2))),
+        lambda _: outer(masked((2,)), [1.0]),
+    ],
+)
+def test_what_a_mask_hides_is_not_read(call: Any) -> None:
+    policy = Oful(2)
+    play(policy, 3)
+    before = policy.to_json()
+    with pytest.raises(ValueError, match="must hold no masked elements: leave them out, or fill them with numbers"):
+        call(policy)
+    assert policy.to_json() == before
+
+
+def test_an_array_that_could_be_masked_but_is_not_is_read() -> None:
+    arms = circle(20)
+    assert Oful(2).select_index(np.ma.array(arms)) == Oful(2).select_index(arms)
+    assert Oful(2).select_index(np.ma.array(arms, mask=np.zeros_like(arms))) == Oful(2).select_index(arms)
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises((TypeError, ValueError)):
+        Oful(2).select(endless)
 
 
 @pytest.mark.parametrize("change", ["float32", "fortran", "strided", "readonly", "list"])

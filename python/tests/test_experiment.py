@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import small_settings
-from reluctant import Experiment, Oful, PoolExecutor, Results, executors, progress
+from reluctant import Experiment, Oful, OfuRelu, PoolExecutor, Results, executors, progress
 
 
 def same(a: Results, b: Results) -> bool:
@@ -133,9 +133,21 @@ def test_an_interrupted_run_goes_on(small: Experiment, reference: Results, tmp_p
     assert heard[0] == ("begin", "tuning", 32, min(kept, 32))
     assert same(Results.read(tmp_path), reference)
     assert {"report.html", "regret.png", "summary.json"} <= {path.name for path in tmp_path.iterdir()}
-    with pytest.raises(ValueError, match="holds the results of another experiment"):
+    with pytest.raises(
+        ValueError, match=r"another experiment \(.*\); choose another folder with out=, or start over with fresh=True"
+    ):
         Experiment(**small_settings(seed=4)).run(progress=False, out=tmp_path)
     Experiment(**small_settings(seed=4)).run(progress=False, out=tmp_path, fresh=True)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1025, 2**70])
+def test_a_wrong_number_of_threads_is_refused_before_anything_is_lost(small: Experiment, threads: int, tmp_path: Path) -> None:
+    (tmp_path / "results.jsonl").write_text("precious")
+    with pytest.raises(ValueError, match=f"threads = {threads} is out of range: 1 to 1024, or None for one a core"):
+        small.run(progress=False, threads=threads, out=tmp_path, fresh=True)
+    assert (tmp_path / "results.jsonl").read_text() == "precious"
+    with pytest.raises(TypeError, match="threads must be a whole number, not float"):
+        small.run(progress=False, threads=2.5)  # type: ignore[arg-type]
 
 
 def test_ctrl_c_ends_a_trial_that_would_take_for_ever() -> None:
@@ -183,7 +195,8 @@ def test_the_command_line_writes_the_same_bytes(small: Experiment, tmp_path: Pat
         ({"environments": "relu-spere"}, ValueError, "did you mean 'relu-sphere'?"),
         ({"rounds": 0}, ValueError, "rounds = 0 is out of range"),
         ({"policies": ["oful", "oful"]}, ValueError, "have the label 'oful'"),
-        ({"policies": [Oful, {"kind": "oful", "label": "Oful"}]}, ValueError, "two policies have the label 'Oful'"),
+        ({"policies": [Oful, {"kind": "oful", "label": "Oful"}]}, ValueError, "have the label 'Oful'"),
+        ({"policies": [Oful(2), {"kind": "oful", "label": "Oful"}]}, ValueError, "two policies have the label 'Oful'"),
         ({"policies": {"policy": Oful, "lambda_": 1}}, TypeError, "has a label and a policy, not 'lambda_'"),
         ({"policies": 7}, TypeError, "must have select(arms) and update(action, reward)"),
     ],
@@ -222,6 +235,31 @@ def test_policies_of_ones_own_play_beside_the_built_in_ones(reference: Results) 
     assert (regret[["OFUL", "OFU-ReLU"]] == old[["OFUL", "OFU-ReLU"]]).all(axis=None)
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
         assert same(experiment.run(progress=False, executor=pool), results)
+
+
+class Later(Oful):
+    """Made from a class of the package, with something of its own."""
+
+    def select_index(self, arms: Any) -> int:
+        return super().select_index(arms)
+
+
+def test_a_class_of_the_package_is_the_policy_it_was_made_from() -> None:
+    environment = {"kind": "relu-sphere", "arms": 20}
+    experiment = Experiment(
+        environment, policies=[Oful, OfuRelu, {"label": "mine", "policy": Oful}, Later, "oful"], rounds=60, trials=2
+    )
+    table = experiment.run(progress=False).trials().pivot(index="trial", columns="policy", values="regret")
+    assert set(table) == {"Oful", "OfuRelu", "mine", "Later", "oful"}
+    assert all((table[label] == table["oful"]).all() for label in ("Oful", "mine", "Later"))
+    # As it stands in the registry it is told the number of neurons, and the command line can play it.
+    assert '"kind" = "ofu-relu"\n"label" = "OfuRelu"' in experiment.to_toml()
+    assert "Later" not in experiment.to_toml()
+
+
+def test_only_ones_own_policies_are_not_written_as_others() -> None:
+    with pytest.raises(ValueError, match="all of this one's are written in Python: Greedy, Later"):
+        Experiment(policies=[Greedy, Later]).to_toml()
 
 
 def test_a_policy_of_ones_own_alone() -> None:

@@ -49,6 +49,54 @@ def test_networks_come_back_at_any_scale(scale: float) -> None:
     assert model.loss_ < 1e-9 * scale**2 and 1 <= model.n_agreed_ <= model.n_restarts_ <= 16
 
 
+UNITS = {
+    "as they are": (1.0, 0.0),
+    "all far from zero": (1.0, 100.0),
+    "one far from zero": (1.0, np.array([0.0, 0.0, 2000.0])),
+    "of unequal size": (np.array([1.0, 100.0, 1e4]), 0.0),
+    "both": (np.array([1e-3, 1.0, 1e4]), np.array([3.0, -50.0, 1e6])),
+}
+
+
+@pytest.mark.parametrize("units", UNITS)
+def test_units_and_offsets_of_features_do_not_matter(units: str) -> None:
+    scale, offset = UNITS[units]
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    y = np.maximum(0, X @ [1, 1, 0]) - np.maximum(0, X @ [0, 1, -1] + 0.3) + 0.01 * np.random.default_rng(1).normal(size=300)
+    Z = X * scale + offset
+    model, plain = ReluRegressor(n_neurons=3).fit(Z, y), ReluRegressor(n_neurons=3).fit(X, y)
+    assert model.score(Z, y) > 0.999
+    assert np.allclose(model.predict(Z), plain.predict(X), atol=1e-5)
+    # What it tells of itself is in the units of the features.
+    values = np.maximum(0, Z @ model.neurons_.T + model.biases_) @ model.signs_
+    assert np.array_equal(values, model.predict(Z))
+    assert model.loss_ == pytest.approx(np.mean((values - y) ** 2), rel=1e-6)
+    assert np.allclose(model.neurons_ * scale, plain.neurons_, atol=1e-3)
+
+
+def test_without_biases_units_do_not_matter_but_the_origin_does() -> None:
+    truth, X, y = data(3, 3, 80, [1.0, -1.0, 1.0])
+    units = np.array([1.0, 100.0, 1e4])
+    model = ReluRegressor(n_neurons=3, fit_intercept=False).fit(X * units, y)
+    assert match_neurons(ReluNet(model.neurons_ * units, model.signs_), truth).worst < 1e-6
+    assert not model.biases_.any() and ReluRegressor(n_neurons=3, fit_intercept=False).fit(X + 5, y).score(X + 5, y) < 0.999
+
+
+def test_features_that_never_change_are_left_alone() -> None:
+    _, X, y = data(2, 2, 80)
+    for constant, settings in ((0.0, {"fit_intercept": False}), (0.0, {}), (7.0, {}), (1e9 / 3, {})):
+        Z = np.c_[X, np.full(80, constant)]
+        model = ReluRegressor(n_neurons=3, **settings).fit(Z, y)
+        assert model.score(Z, y) > 1 - 1e-6 and not model.neurons_[:, 2].any()
+
+
+def test_the_largest_numbers_do_not_overflow() -> None:
+    _, X, y = data(2, 2, 60)
+    Z = X / np.abs(X).max() * 1e300
+    for settings in ({}, {"fit_intercept": False}):
+        assert ReluRegressor(n_neurons=2, **settings).fit(Z, y).score(Z, y) > 0.999
+
+
 def test_the_papers_model() -> None:
     truth, X, y = data(3, 3, 60)
     model = ReluRegressor(n_neurons=3, signs="ones").fit(X, y)
@@ -62,6 +110,12 @@ def test_biases_come_back() -> None:
     model = ReluRegressor(n_neurons=2).fit(X, y)
     assert model.score(X, y) > 1 - 1e-9
     assert np.allclose(np.sort(model.biases_ / model.neurons_[:, 0]), [-0.5, 0.5], atol=1e-6)
+
+
+def test_a_poor_minimum_on_a_line_is_not_agreed_on() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 1))
+    y = np.maximum(0, 2 * X[:, 0] - 1) - np.maximum(0, -X[:, 0] - 0.5)
+    assert all(ReluRegressor(n_neurons=2, random_state=seed).fit(X, y).score(X, y) > 0.999 for seed in range(30))
 
 
 def test_it_works_in_pipelines_and_searches() -> None:
@@ -94,11 +148,31 @@ def test_networks() -> None:
             ReluNet(wrong)
     with pytest.raises(ValueError, match="an action has dimension 3, but dimension 2 is needed"):
         net(np.zeros((1, 3)))
+    for make in (lambda: ReluNet.random(-1, 2), lambda: ReluNet.random(2**70, 2)):
+        with pytest.raises(ValueError, match="is out of range: 1 to 1000000"):
+            make()
+    for neurons in (-1, 0, 65):
+        with pytest.raises(ValueError, match=f"neurons = {neurons} is out of range: 1 to 64"):
+            ReluNet.random(2, neurons)
     with pytest.raises(ValueError, match="second-layer sign = 2"):
         ReluNet([[1.0, 0.0]], [2.0])
 
 
+def test_no_actions_have_no_values() -> None:
+    net, none = ReluNet.random(2, 3), np.zeros((0, 2))
+    assert net(none).shape == (0,) and net.in_region(none, 0.1).shape == (0,) and net.pattern(none).shape == (0, 3)
+    assert net.gradient(none).shape == net.x_dagger(none).shape == (0, 6) and net.x_ddagger(none).shape == (0, 12)
+    with pytest.raises(ValueError, match="an action has dimension 3, but dimension 2 is needed"):
+        net(np.zeros((0, 3)))
+
+
 def test_fit_and_match_refuse_what_does_not_fit() -> None:
+    with pytest.raises(ValueError, match="there must be as many rewards as actions, not 2 for 1"):
+        fit([[1.0, 0.0]], [1.0, 2.0], 1)
+    with pytest.raises(ValueError, match="neurons = -1 is out of range: 1 to 64"):
+        fit(np.eye(2), [1.0, 2.0], -1)
+    with pytest.raises(ValueError, match="a fit needs at least 1 sample"):
+        fit(np.zeros((0, 2)), [], 1)
     with pytest.raises(ValueError, match="a reward is NaN"):
         fit(np.eye(2), [1.0, np.nan], 1)
     with pytest.raises(ValueError, match="one of ones, free"):

@@ -1,10 +1,10 @@
 //! Arrays of numbers: borrowed where they lie in memory row after row as 64-bit floats, converted by numpy otherwise.
 
-use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyList, PyString, PyTuple};
 
 /// An array of 64-bit floats in C order, borrowed from Python.
 pub(crate) struct Numbers<'py> {
@@ -14,6 +14,11 @@ pub(crate) struct Numbers<'py> {
 impl<'py> Numbers<'py> {
     /// Reads `object` as an array with as many axes as `axes` has names. `what` is named in errors.
     pub(crate) fn read(what: &str, axes: &[&str], object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if is_masked(object, axes.len()) {
+            return Err(PyValueError::new_err(format!(
+                "{what} must hold no masked elements: leave them out, or fill them with numbers"
+            )));
+        }
         let array = match object.cast::<PyArrayDyn<f64>>() {
             Ok(array) if array.is_c_contiguous() => array.clone(),
             _ => convert(what, object)?,
@@ -45,6 +50,34 @@ impl<'py> Numbers<'py> {
     pub(crate) fn len(&self, axis: usize) -> usize {
         self.array.shape()[axis]
     }
+}
+
+/// An error unless there is a reward for every action.
+pub(crate) fn check_pairs(actions: &Numbers<'_>, rewards: &Numbers<'_>) -> PyResult<()> {
+    let (actions, rewards) = (actions.len(0), rewards.len(0));
+    if actions == rewards {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!("there must be as many rewards as actions, not {rewards} for {actions}")))
+}
+
+/// Whether an array, or one in lists of at most `depth` levels, has masked elements: numpy would read what the mask hides.
+fn is_masked(object: &Bound<'_, PyAny>, depth: usize) -> bool {
+    if object.cast_exact::<PyUntypedArray>().is_ok() {
+        return false;
+    }
+    if object.is_instance_of::<PyUntypedArray>() {
+        let mask = object.getattr(intern!(object.py(), "mask"));
+        let any = mask.and_then(|mask| mask.call_method0(intern!(object.py(), "any")));
+        return any.and_then(|any| any.is_truthy()).unwrap_or(false);
+    }
+    if depth == 0 {
+        return false;
+    }
+    if let Ok(list) = object.cast::<PyList>() {
+        return list.iter().any(|item| is_masked(&item, depth - 1));
+    }
+    object.cast::<PyTuple>().is_ok_and(|tuple| tuple.iter().any(|item| is_masked(&item, depth - 1)))
 }
 
 /// Has numpy make an array of 64-bit floats, from real numbers only.

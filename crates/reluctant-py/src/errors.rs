@@ -7,7 +7,13 @@ use reluctant_lab::LabError;
 
 /// What Python raises for an error of the core.
 pub(crate) fn refuse(error: Error) -> PyErr {
-    PyValueError::new_err(error.to_string())
+    let mut sentence = error.to_string();
+    if matches!(error, Error::Snapshot { .. }) {
+        // A part of a snapshot that refuses to be read says so itself, and so does whoever reads the whole: once is enough.
+        let said = Error::Snapshot { reason: String::new() }.to_string();
+        sentence = format!("{said}{}", sentence.trim_start_matches(said.as_str()));
+    }
+    PyValueError::new_err(sentence)
 }
 
 /// What Python raises for wrong keywords: `TypeError` if one is unknown, missing or of the wrong type, as for any call.
@@ -20,9 +26,18 @@ pub(crate) fn refuse_keywords(error: Error) -> PyErr {
     }
 }
 
-/// What Python raises for an error of the lab.
+/// What Python raises for an error of the lab. Where the lab advises an option of the command line, the advice is Python's keyword.
 pub(crate) fn refuse_lab(error: LabError) -> PyErr {
-    let sentence = error.to_string();
+    let sentence = match &error {
+        LabError::OtherExperiment { dir, what } => format!(
+            "{} holds the results of another experiment ({what}); choose another folder with out=, or start over with fresh=True",
+            dir.display()
+        ),
+        LabError::Busy { dir } => {
+            format!("another run is writing to {}; wait for it, or choose another folder with out=", dir.display())
+        }
+        error => error.to_string(),
+    };
     match error {
         LabError::Io { .. } | LabError::Busy { .. } => PyOSError::new_err(sentence),
         LabError::Trial { .. } | LabError::Report(_) => PyRuntimeError::new_err(sentence),

@@ -1,13 +1,14 @@
 //! One-layer ReLU networks, the estimator that fits them and the matching that compares them.
 
+use std::slice::ChunksExact;
+
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use reluctant::estimate::{self, FitOptions, Model, Samples, SignRule};
-use reluctant::relu::is_active;
+use reluctant::relu::{MAX_NEURONS, is_active};
 use reluctant::{Error, Key, Rows};
 
-use crate::arrays::Numbers;
+use crate::arrays::{Numbers, check_pairs};
 use crate::errors::refuse;
 use crate::values::whole;
 
@@ -39,19 +40,22 @@ impl ReluNet {
         let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
         let (count, dim, data) = (actions.len(0), actions.len(1), actions.data());
         let numbers = py.detach(|| -> Result<Vec<f64>, Error> {
-            Ok(self.check(dim, data)?.iter().flat_map(|x| feature(&self.net, x)).collect())
+            Ok(self.rows(dim, data)?.flat_map(|x| feature(&self.net, x)).collect())
         });
         let numbers = numbers.map_err(refuse)?;
-        let width = numbers.len() / count;
+        let width = feature(&self.net, &vec![0.0; dim]).len();
         PyArray1::from_vec(py, numbers).reshape([count, width])
     }
 
-    fn check<'a>(&self, dim: usize, data: &'a [f64]) -> Result<Rows<'a>, Error> {
-        let rows = Rows::new(dim, data)?;
+    /// The actions of a batch, which may be none.
+    fn rows<'a>(&self, dim: usize, data: &'a [f64]) -> Result<ChunksExact<'a, f64>, Error> {
         if dim != self.net.dim() {
             return Err(Error::Dimension { what: "an action", expected: self.net.dim(), found: dim });
         }
-        Ok(rows)
+        if !data.is_empty() {
+            Rows::new(dim, data)?;
+        }
+        Ok(data.chunks_exact(dim))
     }
 }
 
@@ -76,10 +80,9 @@ impl ReluNet {
     #[staticmethod]
     #[pyo3(signature = (dim, neurons, seed = 0))]
     fn random(dim: &Bound<'_, PyAny>, neurons: &Bound<'_, PyAny>, seed: u64) -> PyResult<Self> {
-        let (dim, neurons) = (whole("dim", dim)? as usize, whole("neurons", neurons)? as usize);
-        if dim == 0 || neurons == 0 || neurons > reluctant::relu::MAX_NEURONS {
-            return Err(PyValueError::new_err("a network has at least 1 dimension and from 1 to 64 neurons"));
-        }
+        // Larger ones are nobody's wish, and their memory is not to be had.
+        let dim = whole("dim", dim, 1..=1_000_000)? as usize;
+        let neurons = whole("neurons", neurons, 1..=MAX_NEURONS as u64)? as usize;
         Ok(ReluNet { net: reluctant::ReluNet::random(dim, neurons, &mut Key::new(seed).stream()) })
     }
 
@@ -109,9 +112,8 @@ impl ReluNet {
     fn __call__<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
         let (dim, data) = (actions.len(1), actions.data());
-        let values = py.detach(|| -> Result<Vec<f64>, Error> {
-            Ok(self.check(dim, data)?.iter().map(|x| self.net.value(x)).collect())
-        });
+        let values =
+            py.detach(|| -> Result<Vec<f64>, Error> { Ok(self.rows(dim, data)?.map(|x| self.net.value(x)).collect()) });
         Ok(PyArray1::from_vec(py, values.map_err(refuse)?))
     }
 
@@ -133,13 +135,13 @@ impl ReluNet {
     /// Which neurons are active (θᵢ·x ≥ 0) at every row of `actions`, as an array of truth values.
     fn pattern<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
-        let rows = self.check(actions.len(1), actions.data()).map_err(refuse)?;
+        let rows = self.rows(actions.len(1), actions.data()).map_err(refuse)?;
         let k = self.net.neurons();
-        let bits = rows.iter().flat_map(|x| {
+        let bits = rows.flat_map(|x| {
             let pattern = self.net.pattern(x);
             (0..k).map(move |i| is_active(pattern, i))
         });
-        PyArray1::from_vec(py, bits.collect()).reshape([rows.len(), k])
+        PyArray1::from_vec(py, bits.collect()).reshape([actions.len(0), k])
     }
 
     /// Whether each row of `actions` lies in X(Θ, ν): |θᵢ·x| ≥ ν for every neuron.
@@ -150,8 +152,8 @@ impl ReluNet {
         nu: f64,
     ) -> PyResult<Bound<'py, PyArray1<bool>>> {
         let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
-        let rows = self.check(actions.len(1), actions.data()).map_err(refuse)?;
-        Ok(PyArray1::from_vec(py, rows.iter().map(|x| self.net.in_region(x, nu)).collect()))
+        let rows = self.rows(actions.len(1), actions.data()).map_err(refuse)?;
+        Ok(PyArray1::from_vec(py, rows.map(|x| self.net.in_region(x, nu)).collect()))
     }
 
     /// The same network with every neuron scaled to unit length.
@@ -193,9 +195,10 @@ pub(crate) fn fit(
         "free" => Model::Signed,
         other => return Err(refuse(Error::out_of_range("signs", other, "one of ones, free"))),
     };
-    let neurons = whole("neurons", neurons)? as usize;
+    let neurons = whole("neurons", neurons, 1..=MAX_NEURONS as u64)? as usize;
     let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
     let rewards = Numbers::read("rewards", &["actions"], rewards)?;
+    check_pairs(&actions, &rewards)?;
     let (dim, xs, ys) = (actions.len(1), actions.data(), rewards.data());
     let options = FitOptions { model, restarts, agree, iterations };
     let fit = py.detach(|| estimate::fit(Samples::new(dim, xs, ys)?, neurons, &options, Key::new(seed)));

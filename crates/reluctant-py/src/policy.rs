@@ -10,7 +10,7 @@ use reluctant::arms::check_observation;
 use reluctant::{Arms, Error, Key, Rows, Scratch, Settings, Snapshot, policy};
 use serde::{Deserialize, Serialize};
 
-use crate::arrays::Numbers;
+use crate::arrays::{Numbers, check_pairs};
 use crate::errors::{refuse, refuse_keywords};
 use crate::network::ReluNet;
 use crate::values::{settings, whole, write_settings};
@@ -263,8 +263,8 @@ impl Policy {
         }
         let entry = policy::find(kind).map_err(refuse)?;
         let settings = self::settings(kind, entry.params, settings)?;
-        let (dim, seed) = (whole("dim", dim)?, whole("seed", seed)?);
-        let dim = usize::try_from(dim).unwrap_or(usize::MAX);
+        let dim = whole("dim", dim, 1..=policy::MAX_FEATURES as u64)? as usize;
+        let seed = whole("seed", seed, 0..=u64::MAX)?;
         let policy = policy::build(kind, dim, &settings, Key::new(seed)).map_err(refuse_keywords)?;
         let state = State { policy, scratch: Scratch::default(), rounds: 0 };
         Ok(Policy { entry, dim, seed, settings, state: Mutex::new(state) })
@@ -415,12 +415,8 @@ impl Policy {
     fn update_batch(&self, py: Python<'_>, actions: &Bound<'_, PyAny>, rewards: &Bound<'_, PyAny>) -> PyResult<()> {
         let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
         let rewards = Numbers::read("rewards", &["actions"], rewards)?;
-        let (count, dim) = (actions.len(0), actions.len(1));
-        if count != rewards.len(0) {
-            let sentence = format!("there are {count} actions but {} rewards", rewards.len(0));
-            return Err(PyValueError::new_err(sentence));
-        }
-        let (data, rewards) = (actions.data(), rewards.data());
+        check_pairs(&actions, &rewards)?;
+        let (dim, data, rewards) = (actions.len(1), actions.data(), rewards.data());
         self.with(py, |state| {
             self.check_dim("the action", dim)?;
             let pairs = || data.chunks_exact(dim).zip(rewards);

@@ -1,5 +1,7 @@
 //! Parameters: Python's numbers and words to the core's and back, and the registries as dictionaries.
 
+use std::ops::RangeInclusive;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString};
@@ -57,14 +59,20 @@ fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     Err(PyTypeError::new_err(format!("{name} must be a number, a word or true/false, not {found}")))
 }
 
-/// A whole number that is not negative, such as a dimension or a seed.
-pub(crate) fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
+/// A whole number out of a range, such as a dimension or a seed; whatever is outside, below zero too, hears the same range.
+pub(crate) fn whole(name: &str, value: &Bound<'_, PyAny>, allowed: RangeInclusive<u64>) -> PyResult<u64> {
     if value.is_instance_of::<PyBool>() || !value.hasattr("__index__")? {
         let found = value.get_type().name()?;
         return Err(PyTypeError::new_err(format!("{name} must be a whole number, not {found}")));
     }
     let number = value.call_method0("__index__")?;
-    number.extract().map_err(|_| PyValueError::new_err(format!("{name} = {number} is out of range: 0 to {}", u64::MAX)))
+    match number.extract() {
+        Ok(number) if allowed.contains(&number) => Ok(number),
+        _ => {
+            let (least, most) = allowed.into_inner();
+            Err(PyValueError::new_err(format!("{name} = {number} is out of range: {least} to {most}")))
+        }
+    }
 }
 
 /// A value as Python's own.

@@ -13,6 +13,9 @@ def outer(context: Any, action: Any) -> NDArray[np.float64]:
     """The action without a context; with one, every product of a coordinate of the action and one of the context."""
     import numpy as np
 
+    from .._masks import refuse_masked
+
+    refuse_masked(context=context, action=action)
     vector = np.atleast_1d(np.asarray(action, dtype=np.float64))
     if context is None:
         return vector

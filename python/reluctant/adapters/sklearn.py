@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._masks import refuse_masked
 from ..policies import CLASSES
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class OnlineRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> OnlineRegressor:
         """Learns from rows of ``X`` and their rewards ``y``, in order."""
+        refuse_masked(X=X, y=y)
         first = not hasattr(self, "policy_")
         rows, rewards = validate_data(self, X, y, reset=first, y_numeric=True, dtype=np.float64)
         if first:
@@ -73,4 +75,5 @@ class OnlineRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _scores(self, X: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         check_is_fitted(self, "policy_")
+        refuse_masked(X=X)
         return self.policy_.scores(validate_data(self, X, reset=False, dtype=np.float64))
