@@ -7,13 +7,7 @@ use reluctant_lab::LabError;
 
 /// What Python raises for an error of the core.
 pub(crate) fn refuse(error: Error) -> PyErr {
-    let mut sentence = error.to_string();
-    if matches!(error, Error::Snapshot { .. }) {
-        // A part of a snapshot that refuses to be read says so itself, and so does whoever reads the whole: once is enough.
-        let said = Error::Snapshot { reason: String::new() }.to_string();
-        sentence = format!("{said}{}", sentence.trim_start_matches(said.as_str()));
-    }
-    PyValueError::new_err(sentence)
+    PyValueError::new_err(error.to_string())
 }
 
 /// What Python raises for wrong keywords: `TypeError` if one is unknown, missing or of the wrong type, as for any call.

@@ -17,7 +17,6 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, residual_compensated, symmetric_times};
 use crate::spare::{Spare, with_zeros};
 
@@ -332,21 +331,21 @@ impl Ellipsoid {
         true
     }
 
-    /// An error unless the parts fit together and are those of a regression.
-    fn checked(self) -> Result<Self> {
+    /// What is wrong, unless the parts fit together and are those of a regression.
+    fn checked(self) -> Result<Self, String> {
         let Ellipsoid { dim, precision, precision_lost, covariance, moment, moment_lost, weights, .. } = &self;
         let square = dim.checked_mul(*dim);
         let fits = [precision, precision_lost, covariance].iter().all(|m| Some(m.len()) == square)
             && [moment, moment_lost, weights].iter().all(|v| v.len() == *dim);
         if !fits {
-            return Err(Error::Snapshot { reason: format!("its ellipsoid does not have dimension {dim}") });
+            return Err(format!("its ellipsoid does not have dimension {dim}"));
         }
         let finite = [precision, precision_lost, covariance, moment, moment_lost, weights]
             .iter()
             .all(|v| v.iter().all(|x| x.is_finite()));
         let positive = [precision, covariance].iter().all(|m| (0..*dim).all(|i| m[i * dim + i] > 0.0));
         if !(finite && positive && self.log_det_ratio.is_finite() && self.since_refresh <= REFRESH) {
-            return Err(Error::Snapshot { reason: "its ellipsoid is not one".to_owned() });
+            return Err("its ellipsoid is not one".to_owned());
         }
         Ok(self)
     }
