@@ -465,6 +465,30 @@ fn list_shows_every_policy_and_environment() {
     }
 }
 
+#[test]
+fn a_negative_number_is_refused_by_its_own_option() {
+    let dir = TempDir::new().unwrap();
+    let theory = ["theory", "--sigma", "1", "--neurons", "2", "--dim", "2"];
+    let cases: &[(&[&str], &str, &str)] = &[
+        (&["fit", "data.csv"], "--neurons", "a whole number from 1 to 64"),
+        (&["fit", "data.csv", "--neurons", "2"], "--restarts", "a whole number from 1 to 100000"),
+        (&["fit", "data.csv", "--neurons", "2"], "--seed", "a whole number from 0 to 18446744073709551615"),
+        (&["inspect", "theta.csv"], "--sigma", "a number, zero or more"),
+        (&["inspect", "theta.csv"], "--delta", "a number above 0 and below 1"),
+        (&["run", "spec.toml"], "--threads", "a whole number from 1 to 1024"),
+        (&["reproduce"], "--trials", "a whole number from 1 to 1000000"),
+        (&["reproduce"], "--rounds", "a whole number from 1 to 1000000000"),
+        (&["reproduce"], "--threads", "a whole number from 1 to 1024"),
+        (&theory[..5], "--dim", "a whole number from 2 to 4294967295"),
+        (&[&theory[..3], &theory[5..]].concat(), "--neurons", "a whole number from 1 to 4294967295"),
+        (&theory, "--horizon", "horizon = -1 is out of range: from 1 to 1e300"),
+    ];
+    for (args, option, says) in cases {
+        let output = reluctant(&[args, &[option, "-1"][..]].concat(), dir.path());
+        refused(&output, 2, &["-1", option.trim_start_matches('-'), says]);
+    }
+}
+
 /// Every experiment that is shipped reads without a mistake.
 #[test]
 fn the_shipped_experiments_are_valid() {
