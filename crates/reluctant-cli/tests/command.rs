@@ -215,6 +215,23 @@ fn every_mistake_in_a_file_is_named_with_its_line() {
         ("dim = 3", "dim = 1", &["bad.toml:18: dim = 1 is out of range: a whole number from 2 to 1000"]),
         ("rounds = 120", "rounds = 0", &["bad.toml:4: rounds = 0 is out of range: a whole number from 1 to"]),
         ("rounds = 120", "rounds = -3", &["bad.toml:4: rounds = -3 is out of range"]),
+        (
+            "rounds = 120",
+            "rounds = \"20\"",
+            &["bad.toml:4: rounds must be a whole number from 1 to 1000000000, not the text '20'"],
+        ),
+        ("rounds = 120", "rounds = 1.5", &["bad.toml:4: rounds = 1.5 is out of range: a whole number from 1 to"]),
+        (
+            "rounds = 120",
+            "rounds = [20]",
+            &["bad.toml:4: rounds must be a whole number from 1 to 1000000000, not a list"],
+        ),
+        (
+            "trials = 6",
+            "trials = true",
+            &["bad.toml:5: trials must be a whole number from 1 to 1000000, not the truth"],
+        ),
+        ("seed = 5", "seed = \"7\"", &["bad.toml:3: seed must be a whole number, at least 0, not the text '7'"]),
         ("trials = 6", "trails = 6", &["bad.toml:5: unknown key of the experiment 'trails'; did you mean 'trials'?"]),
         ("seed = 5", "seed = ", &["bad.toml:3: this is not TOML"]),
         ("label = \"linear\"", "label = \"a\"", &["two of the environment tables have the label 'a'"]),
@@ -236,6 +253,13 @@ fn every_mistake_in_a_file_is_named_with_its_line() {
     fs::write(dir.path().join("bad.toml"), "").unwrap();
     refused(&reluctant(&["run", "bad.toml"], dir.path()), 2, &["bad.toml: environment is missing"]);
     refused(&reluctant(&["run", "none.toml"], dir.path()), 1, &["cannot read none.toml"]);
+}
+
+#[test]
+fn a_whole_number_may_be_written_as_a_float() {
+    let read = |text: &str| reluctant_lab::Experiment::parse(text, Path::new("floats.toml")).unwrap();
+    let floats = SPEC.replace("seed = 5", "seed = 5.0").replace("rounds = 120", "rounds = 1.2e2");
+    assert_eq!(read(&floats.replace("trials = 6", "trials = 6.0")), read(SPEC));
 }
 
 #[test]

@@ -28,7 +28,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use reluctant::params::Params;
+use reluctant::params::{Initial, Kind, Param, Params};
 use reluctant::{Arms, Error, Key, Settings, Value, env, policy};
 use serde::{Deserialize, Serialize};
 use toml::de::{DeTable, DeValue};
@@ -427,16 +427,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn number_of(&self, table: &Table<'_>, key: &str, min: u64, max: u64) -> Result<Option<u64>> {
+    /// A count of the experiment's own, by the rules that the counts of policies follow.
+    fn number_of(&self, table: &Table<'_>, key: &'static str, min: u64, max: u64) -> Result<Option<u64>> {
         let Some(value) = table.get(key) else { return Ok(None) };
         let at = value.span().start;
-        match self.value(key, at, value.get_ref())? {
-            Value::Count(n) if (min..=max).contains(&n) => Ok(Some(n)),
-            other => {
-                let allowed = if max == u64::MAX { format!("at least {min}") } else { format!("from {min} to {max}") };
-                Err(self.wrong(Some(at), format!("{key} = {other} is out of range: a whole number {allowed}")))
-            }
+        let count = Param::new(key, Initial::Required, Kind::Count { min, max }, "");
+        if let listed @ (DeValue::Array(_) | DeValue::Table(_) | DeValue::Datetime(_)) = value.get_ref() {
+            let message = format!("{key} must be {}, not {}", count.allowed(), with_article(listed));
+            return Err(self.wrong(Some(at), message));
         }
+        let given = Settings::new().with(key, self.value(key, at, value.get_ref())?);
+        let checked = Params::resolve("the experiment", &[count], &given).and_then(|params| params.count(key));
+        checked.map(Some).map_err(|cause| self.wrong(Some(at), cause))
     }
 
     fn known_keys(&self, table: &Table<'_>, owner: &str, known: &[&str]) -> Result<()> {
