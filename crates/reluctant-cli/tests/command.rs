@@ -363,6 +363,18 @@ fn reproduce_takes_its_options() {
     refused(&reluctant(&["reproduce", "--panel", "c"], dir.path()), 2, &["--panel"]);
 }
 
+#[test]
+fn the_oracle_plays_where_a_constant_is_added_to_every_reward() {
+    let dir = TempDir::new().unwrap();
+    let world = "kind = \"linear-sphere\"\narms = 20\noffset = 2.0";
+    let spec = format!("rounds = 20\ntrials = 2\n[environment]\n{world}\n[policy]\nkind = \"oracle\"\n");
+    fs::write(dir.path().join("offset.toml"), spec).unwrap();
+    let run = reluctant(&["run", "offset.toml", "--out", "out"], dir.path());
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let regret = &summary(&dir.path().join("out"))["experiments"][0]["policies"][0]["regret"]["mean"];
+    assert!(regret.as_f64().unwrap().abs() < 1e-12);
+}
+
 /// y = max(0, x1) + max(0, x2) on 40 points of the circle.
 fn two_neurons() -> String {
     let mut text = "x1,x2,y\n".to_owned();
