@@ -191,6 +191,39 @@ fn another_experiment_in_the_same_folder_is_refused_and_loses_nothing() {
 }
 
 #[test]
+fn files_that_are_not_of_an_experiment_are_left_alone() {
+    let dir = workplace();
+    let out = dir.path().join("out");
+    for file in ["curves.csv", "report.html", "regret-bound.svg", "results.jsonl", "experiment.json"] {
+        fs::create_dir(&out).unwrap();
+        fs::write(out.join(file), "{\"mine\": 1}\n").unwrap();
+        for fresh in [&[][..], &["--fresh"]] {
+            let run = reluctant(&[&["run", "small.toml", "--out", "out"], fresh].concat(), dir.path());
+            refused(&run, 2, &[&format!("out holds no experiment, but a file {file} that"), "move that file away"]);
+            assert_eq!(fs::read_dir(&out).unwrap().count(), 1, "nothing is added");
+            assert_eq!(fs::read_to_string(out.join(file)).unwrap(), "{\"mine\": 1}\n");
+        }
+        fs::remove_dir_all(&out).unwrap();
+    }
+    // Files of other names are nobody's business, and what a run wrote is its own.
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("notes.txt"), "mine").unwrap();
+    fs::write(out.join(".lock"), "mine").unwrap();
+    assert!(reluctant(&["run", "small.toml", "--out", "out"], dir.path()).status.success());
+    fs::remove_file(out.join("experiment.json")).unwrap();
+    refused(
+        &reluctant(&["run", "small.toml", "--out", "out"], dir.path()),
+        2,
+        &["has a results.jsonl but no", "--fresh"],
+    );
+    assert!(reluctant(&["run", "small.toml", "--out", "out", "--fresh"], dir.path()).status.success());
+    assert!(reluctant(&["run", "small.toml", "--out", "out"], dir.path()).status.success());
+    for file in ["notes.txt", ".lock"] {
+        assert_eq!(fs::read_to_string(out.join(file)).unwrap(), "mine");
+    }
+}
+
+#[test]
 fn every_mistake_in_a_file_is_named_with_its_line() {
     let dir = TempDir::new().unwrap();
     let cases: &[(&str, &str, &[&str])] = &[
