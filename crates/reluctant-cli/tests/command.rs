@@ -118,6 +118,43 @@ fn a_run_writes_every_output_and_a_report_rebuilds_it() {
 }
 
 #[test]
+fn the_report_on_an_unfinished_run_says_what_is_missing() {
+    let dir = workplace();
+    assert!(reluctant(&["run", "small.toml", "--out", "out"], dir.path()).status.success());
+    let complete = reluctant(&["report", "out"], dir.path());
+    assert!(!String::from_utf8_lossy(&complete.stderr).contains("unfinished"));
+    let out = dir.path().join("out");
+    let results = out.join("results.jsonl");
+    let text = fs::read_to_string(&results).unwrap();
+    let report = |keep: &dyn Fn(&str) -> bool| {
+        let kept: String = text.lines().filter(|line| keep(line)).map(|line| line.to_owned() + "\n").collect();
+        fs::write(&results, kept).unwrap();
+        let report = reluctant(&["report", "out"], dir.path());
+        assert!(report.status.success());
+        assert!(String::from_utf8_lossy(&report.stderr).contains("this experiment is unfinished"));
+        let page = fs::read_to_string(out.join("report.html")).unwrap();
+        (stdout(&report), page)
+    };
+    let is = |line: &str, policy: &str, stage: &str| line.contains(&format!("\"{policy}\",\"stage\":\"{stage}\""));
+
+    let (table, page) = report(&|line| !(is(line, "uniform", "reported") && line.contains("\"trial\":3,")));
+    for said in [&table, &page] {
+        assert!(said.contains("d = 2, k = 2, unfinished: 5 to 6 of 6 trials of 120 rounds"), "{said}");
+        assert!(said.contains("uniform: 5 of 6 trials; 1 missing"), "{said}");
+    }
+    assert_eq!(summary(&out)["experiments"][1]["policies"][1]["planned_trials"], 6);
+
+    let (table, page) = report(&|line| !is(line, "oful", "tuning"));
+    for said in [&table, &page] {
+        assert!(said.contains("oful: left out, as 4 of its 4 tuning trials are missing"), "{said}");
+    }
+    assert_eq!(summary(&out)["experiments"][0]["left_out"][0]["name"], "oful");
+
+    let (table, _) = report(&|line| !is(line, "uniform", "reported"));
+    assert!(table.contains("uniform: left out, as none of its trials is finished"), "{table}");
+}
+
+#[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let dir = workplace();
     for threads in ["1", "2", "5"] {
