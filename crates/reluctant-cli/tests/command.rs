@@ -600,8 +600,14 @@ fn a_negative_number_is_refused_by_its_own_option() {
 fn the_shipped_experiments_are_valid() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments");
     let mut found = 0;
-    for file in fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
+    let (mut folders, mut paths) = (vec![folder], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for file in fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { paths.push(path) }
+        }
+    }
+    for path in paths {
         if path.extension().is_some_and(|extension| extension == "toml") {
             reluctant_lab::Experiment::load(&path).unwrap();
             found += 1;

@@ -34,6 +34,7 @@ use serde::{Deserialize, Serialize};
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{LabError, Result};
+use crate::grid::idle_list;
 use crate::plan::{Stage, Trial, facts};
 
 /// Environments × policies × trials.
@@ -236,6 +237,7 @@ impl<'a> Reader<'a> {
         };
         self.check_size(&experiment)?;
         self.check_meetings(root, &experiment)?;
+        self.check_grids(root, &experiment)?;
         Ok(experiment)
     }
 
@@ -338,6 +340,22 @@ impl<'a> Reader<'a> {
                         return Err(self.wrong(self.place(table, "kind").or(Some(*at)), cause));
                     }
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses to tune what makes no difference.
+    fn check_grids(&self, root: &Table<'_>, experiment: &Experiment) -> Result<()> {
+        for (contender, (at, table)) in experiment.contenders.iter().zip(self.tables(root, "policy")?) {
+            let idle = idle_list(experiment, contender).map_err(|cause| self.misfit(table, at, cause))?;
+            if let Some(name) = idle {
+                let message = format!(
+                    "every value in the list of {name} makes the same policy, so that there is nothing to tune; leave it out, \
+                     give one value, or change the setting of {} without which it has no effect",
+                    contender.label
+                );
+                return Err(self.wrong(self.place(table, name), message));
             }
         }
         Ok(())
