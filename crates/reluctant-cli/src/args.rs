@@ -1,4 +1,6 @@
 //! What can be typed.
+//!
+//! Every number may be typed with a minus, so that the sentence about a negative one is that of its option, not one about dashes.
 
 use std::path::PathBuf;
 
@@ -43,10 +45,10 @@ pub(crate) enum Command {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Theory {
     /// Dimension d of an action.
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", value_parser = parsed_from(2), allow_negative_numbers = true)]
     pub(crate) dim: u32,
     /// Neurons k of the network.
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = parsed_from(1), allow_negative_numbers = true)]
     pub(crate) neurons: u32,
     /// The noise is σ-subgaussian.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
@@ -76,10 +78,10 @@ pub(crate) struct Inspect {
     #[arg(long)]
     pub(crate) normalise: bool,
     /// The noise level that the theory's exploration length assumes.
-    #[arg(long, value_name = "S", default_value_t = 0.1, value_parser = not_negative)]
+    #[arg(long, value_name = "S", default_value_t = 0.1, value_parser = not_negative, allow_negative_numbers = true)]
     pub(crate) sigma: f64,
     /// The probability with which it may fail.
-    #[arg(long, value_name = "P", default_value_t = 0.01, value_parser = probability)]
+    #[arg(long, value_name = "P", default_value_t = 0.01, value_parser = probability, allow_negative_numbers = true)]
     pub(crate) delta: f64,
     /// As JSON, for programs.
     #[arg(long)]
@@ -95,16 +97,16 @@ pub(crate) struct Reproduce {
     #[arg(long)]
     pub(crate) panel: Option<Panel>,
     /// Trials of each method instead of 50.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = whole(1, 1_000_000), allow_negative_numbers = true)]
     pub(crate) trials: Option<u64>,
     /// Rounds of a trial instead of 1,000.
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "T", value_parser = whole(1, 1_000_000_000), allow_negative_numbers = true)]
     pub(crate) rounds: Option<u64>,
     /// Standard deviation of the noise instead of 0.1.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) noise: Option<f64>,
     /// Threads [default: one a core]. Results do not depend on it.
-    #[arg(long, value_name = "N", value_parser = threads)]
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
     /// Starts over, removing earlier results in the folder.
     #[arg(long)]
@@ -127,7 +129,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Threads [default: one a core]. Results do not depend on it.
-    #[arg(long, value_name = "N", value_parser = threads)]
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
     /// Starts over, removing earlier results in the folder.
     #[arg(long)]
@@ -139,16 +141,16 @@ pub(crate) struct Fit {
     /// A CSV file with a header and columns x1..xd,y.
     pub(crate) data: PathBuf,
     /// Neurons k of the network.
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=64))]
+    #[arg(long, value_name = "K", value_parser = whole(1, 64), allow_negative_numbers = true)]
     pub(crate) neurons: u64,
     /// Second layer: all ones with unit neurons, as in the paper, or ±1 with neurons of any length.
     #[arg(long, value_enum, default_value_t = Signs::Ones)]
     pub(crate) signs: Signs,
     /// At most so many starts of the fit; it stops early once enough of them agree.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, value_name = "N", value_parser = whole(1, 100_000), allow_negative_numbers = true)]
     pub(crate) restarts: Option<u64>,
     /// Names the random starts.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole(0, u64::MAX), allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// As JSON, for programs.
     #[arg(long)]
@@ -163,11 +165,21 @@ pub(crate) enum Signs {
     Free,
 }
 
-fn threads(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(n @ 1..=1024) => Ok(n),
-        _ => Err("a whole number from 1 to 1024".to_owned()),
+/// A whole number from `least` to `most`.
+fn whole(least: u64, most: u64) -> impl Fn(&str) -> Result<u64, String> + Clone {
+    move |text| match text.parse() {
+        Ok(n) if (least..=most).contains(&n) => Ok(n),
+        _ => Err(format!("a whole number from {least} to {most}")),
     }
+}
+
+/// A whole number that should be at least `least`; the theory itself says why a smaller one will not do.
+fn parsed_from(least: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
+    move |text| text.parse().map_err(|_| format!("a whole number from {least} to {}", u32::MAX))
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    whole(1, 1024)(text).map(|n| n as usize)
 }
 
 fn not_negative(text: &str) -> Result<f64, String> {

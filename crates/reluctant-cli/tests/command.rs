@@ -118,6 +118,43 @@ fn a_run_writes_every_output_and_a_report_rebuilds_it() {
 }
 
 #[test]
+fn the_report_on_an_unfinished_run_says_what_is_missing() {
+    let dir = workplace();
+    assert!(reluctant(&["run", "small.toml", "--out", "out"], dir.path()).status.success());
+    let complete = reluctant(&["report", "out"], dir.path());
+    assert!(!String::from_utf8_lossy(&complete.stderr).contains("unfinished"));
+    let out = dir.path().join("out");
+    let results = out.join("results.jsonl");
+    let text = fs::read_to_string(&results).unwrap();
+    let report = |keep: &dyn Fn(&str) -> bool| {
+        let kept: String = text.lines().filter(|line| keep(line)).map(|line| line.to_owned() + "\n").collect();
+        fs::write(&results, kept).unwrap();
+        let report = reluctant(&["report", "out"], dir.path());
+        assert!(report.status.success());
+        assert!(String::from_utf8_lossy(&report.stderr).contains("this experiment is unfinished"));
+        let page = fs::read_to_string(out.join("report.html")).unwrap();
+        (stdout(&report), page)
+    };
+    let is = |line: &str, policy: &str, stage: &str| line.contains(&format!("\"{policy}\",\"stage\":\"{stage}\""));
+
+    let (table, page) = report(&|line| !(is(line, "uniform", "reported") && line.contains("\"trial\":3,")));
+    for said in [&table, &page] {
+        assert!(said.contains("d = 2, k = 2, unfinished: 5 to 6 of 6 trials of 120 rounds"), "{said}");
+        assert!(said.contains("uniform: 5 of 6 trials; 1 missing"), "{said}");
+    }
+    assert_eq!(summary(&out)["experiments"][1]["policies"][1]["planned_trials"], 6);
+
+    let (table, page) = report(&|line| !is(line, "oful", "tuning"));
+    for said in [&table, &page] {
+        assert!(said.contains("oful: left out, as 4 of its 4 tuning trials are missing"), "{said}");
+    }
+    assert_eq!(summary(&out)["experiments"][0]["left_out"][0]["name"], "oful");
+
+    let (table, _) = report(&|line| !is(line, "uniform", "reported"));
+    assert!(table.contains("uniform: left out, as none of its trials is finished"), "{table}");
+}
+
+#[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let dir = workplace();
     for threads in ["1", "2", "5"] {
@@ -191,6 +228,39 @@ fn another_experiment_in_the_same_folder_is_refused_and_loses_nothing() {
 }
 
 #[test]
+fn files_that_are_not_of_an_experiment_are_left_alone() {
+    let dir = workplace();
+    let out = dir.path().join("out");
+    for file in ["curves.csv", "report.html", "regret-bound.svg", "results.jsonl", "experiment.json"] {
+        fs::create_dir(&out).unwrap();
+        fs::write(out.join(file), "{\"mine\": 1}\n").unwrap();
+        for fresh in [&[][..], &["--fresh"]] {
+            let run = reluctant(&[&["run", "small.toml", "--out", "out"], fresh].concat(), dir.path());
+            refused(&run, 2, &[&format!("out holds no experiment, but a file {file} that"), "move that file away"]);
+            assert_eq!(fs::read_dir(&out).unwrap().count(), 1, "nothing is added");
+            assert_eq!(fs::read_to_string(out.join(file)).unwrap(), "{\"mine\": 1}\n");
+        }
+        fs::remove_dir_all(&out).unwrap();
+    }
+    // Files of other names are nobody's business, and what a run wrote is its own.
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("notes.txt"), "mine").unwrap();
+    fs::write(out.join(".lock"), "mine").unwrap();
+    assert!(reluctant(&["run", "small.toml", "--out", "out"], dir.path()).status.success());
+    fs::remove_file(out.join("experiment.json")).unwrap();
+    refused(
+        &reluctant(&["run", "small.toml", "--out", "out"], dir.path()),
+        2,
+        &["has a results.jsonl but no", "--fresh"],
+    );
+    assert!(reluctant(&["run", "small.toml", "--out", "out", "--fresh"], dir.path()).status.success());
+    assert!(reluctant(&["run", "small.toml", "--out", "out"], dir.path()).status.success());
+    for file in ["notes.txt", ".lock"] {
+        assert_eq!(fs::read_to_string(out.join(file)).unwrap(), "mine");
+    }
+}
+
+#[test]
 fn every_mistake_in_a_file_is_named_with_its_line() {
     let dir = TempDir::new().unwrap();
     let cases: &[(&str, &str, &[&str])] = &[
@@ -215,6 +285,23 @@ fn every_mistake_in_a_file_is_named_with_its_line() {
         ("dim = 3", "dim = 1", &["bad.toml:18: dim = 1 is out of range: a whole number from 2 to 1000"]),
         ("rounds = 120", "rounds = 0", &["bad.toml:4: rounds = 0 is out of range: a whole number from 1 to"]),
         ("rounds = 120", "rounds = -3", &["bad.toml:4: rounds = -3 is out of range"]),
+        (
+            "rounds = 120",
+            "rounds = \"20\"",
+            &["bad.toml:4: rounds must be a whole number from 1 to 1000000000, not the text '20'"],
+        ),
+        ("rounds = 120", "rounds = 1.5", &["bad.toml:4: rounds = 1.5 is out of range: a whole number from 1 to"]),
+        (
+            "rounds = 120",
+            "rounds = [20]",
+            &["bad.toml:4: rounds must be a whole number from 1 to 1000000000, not a list"],
+        ),
+        (
+            "trials = 6",
+            "trials = true",
+            &["bad.toml:5: trials must be a whole number from 1 to 1000000, not the truth"],
+        ),
+        ("seed = 5", "seed = \"7\"", &["bad.toml:3: seed must be a whole number, at least 0, not the text '7'"]),
         ("trials = 6", "trails = 6", &["bad.toml:5: unknown key of the experiment 'trails'; did you mean 'trials'?"]),
         ("seed = 5", "seed = ", &["bad.toml:3: this is not TOML"]),
         ("label = \"linear\"", "label = \"a\"", &["two of the environment tables have the label 'a'"]),
@@ -236,6 +323,13 @@ fn every_mistake_in_a_file_is_named_with_its_line() {
     fs::write(dir.path().join("bad.toml"), "").unwrap();
     refused(&reluctant(&["run", "bad.toml"], dir.path()), 2, &["bad.toml: environment is missing"]);
     refused(&reluctant(&["run", "none.toml"], dir.path()), 1, &["cannot read none.toml"]);
+}
+
+#[test]
+fn a_whole_number_may_be_written_as_a_float() {
+    let read = |text: &str| reluctant_lab::Experiment::parse(text, Path::new("floats.toml")).unwrap();
+    let floats = SPEC.replace("seed = 5", "seed = 5.0").replace("rounds = 120", "rounds = 1.2e2");
+    assert_eq!(read(&floats.replace("trials = 6", "trials = 6.0")), read(SPEC));
 }
 
 #[test]
@@ -337,6 +431,18 @@ fn reproduce_takes_its_options() {
     refused(&reluctant(&["reproduce", "--noise", "-1"], dir.path()), 2, &["sigma = -1 is out of range"]);
     refused(&reluctant(&["reproduce", "--trials", "0"], dir.path()), 2, &["--trials"]);
     refused(&reluctant(&["reproduce", "--panel", "c"], dir.path()), 2, &["--panel"]);
+}
+
+#[test]
+fn the_oracle_plays_where_a_constant_is_added_to_every_reward() {
+    let dir = TempDir::new().unwrap();
+    let world = "kind = \"linear-sphere\"\narms = 20\noffset = 2.0";
+    let spec = format!("rounds = 20\ntrials = 2\n[environment]\n{world}\n[policy]\nkind = \"oracle\"\n");
+    fs::write(dir.path().join("offset.toml"), spec).unwrap();
+    let run = reluctant(&["run", "offset.toml", "--out", "out"], dir.path());
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let regret = &summary(&dir.path().join("out"))["experiments"][0]["policies"][0]["regret"]["mean"];
+    assert!(regret.as_f64().unwrap().abs() < 1e-12);
 }
 
 /// y = max(0, x1) + max(0, x2) on 40 points of the circle.
@@ -465,13 +571,43 @@ fn list_shows_every_policy_and_environment() {
     }
 }
 
+#[test]
+fn a_negative_number_is_refused_by_its_own_option() {
+    let dir = TempDir::new().unwrap();
+    let theory = ["theory", "--sigma", "1", "--neurons", "2", "--dim", "2"];
+    let cases: &[(&[&str], &str, &str)] = &[
+        (&["fit", "data.csv"], "--neurons", "a whole number from 1 to 64"),
+        (&["fit", "data.csv", "--neurons", "2"], "--restarts", "a whole number from 1 to 100000"),
+        (&["fit", "data.csv", "--neurons", "2"], "--seed", "a whole number from 0 to 18446744073709551615"),
+        (&["inspect", "theta.csv"], "--sigma", "a number, zero or more"),
+        (&["inspect", "theta.csv"], "--delta", "a number above 0 and below 1"),
+        (&["run", "spec.toml"], "--threads", "a whole number from 1 to 1024"),
+        (&["reproduce"], "--trials", "a whole number from 1 to 1000000"),
+        (&["reproduce"], "--rounds", "a whole number from 1 to 1000000000"),
+        (&["reproduce"], "--threads", "a whole number from 1 to 1024"),
+        (&theory[..5], "--dim", "a whole number from 2 to 4294967295"),
+        (&[&theory[..3], &theory[5..]].concat(), "--neurons", "a whole number from 1 to 4294967295"),
+        (&theory, "--horizon", "horizon = -1 is out of range: from 1 to 1e300"),
+    ];
+    for (args, option, says) in cases {
+        let output = reluctant(&[args, &[option, "-1"][..]].concat(), dir.path());
+        refused(&output, 2, &["-1", option.trim_start_matches('-'), says]);
+    }
+}
+
 /// Every experiment that is shipped reads without a mistake.
 #[test]
 fn the_shipped_experiments_are_valid() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments");
     let mut found = 0;
-    for file in fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
+    let (mut folders, mut paths) = (vec![folder], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for file in fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { paths.push(path) }
+        }
+    }
+    for path in paths {
         if path.extension().is_some_and(|extension| extension == "toml") {
             reluctant_lab::Experiment::load(&path).unwrap();
             found += 1;

@@ -40,6 +40,17 @@ pub enum LabError {
         /// What differs.
         what: String,
     },
+    /// The folder holds no experiment, but a file that this one would write over.
+    #[error(
+        "{} holds no experiment, but a file {file} that this one would write over; choose another folder with --out, or move that file away",
+        dir.display()
+    )]
+    Occupied {
+        /// The folder.
+        dir: PathBuf,
+        /// The file's name.
+        file: &'static str,
+    },
     /// Another process is writing to the folder.
     #[error("another run is writing to {}; wait for it, or choose another folder with --out", dir.display())]
     Busy {
@@ -83,7 +94,13 @@ pub enum LabError {
 impl LabError {
     /// Whether what the user wrote is at fault, rather than the machine.
     pub fn is_usage(&self) -> bool {
-        matches!(self, LabError::Input { .. } | LabError::OtherExperiment { .. } | LabError::NoResults { .. })
+        matches!(
+            self,
+            LabError::Input { .. }
+                | LabError::OtherExperiment { .. }
+                | LabError::Occupied { .. }
+                | LabError::NoResults { .. }
+        )
     }
 
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> LabError {

@@ -5,6 +5,7 @@
 //! promises.
 
 pub mod error;
+mod grid;
 pub mod plan;
 pub mod report;
 pub mod results;

@@ -34,8 +34,21 @@ pub struct Panel {
     /// T/4 and T/2 should be among them: they decide whether a trial [grows linearly](crate::stats::is_linear). Where they
     /// are not, the regret is interpolated.
     pub checkpoints: Vec<u64>,
+    /// How many trials of each policy the experiment asks for.
+    pub planned: u64,
     /// The policies, in the order of the experiment's description.
     pub policies: Vec<PolicyResults>,
+    /// The policies of an unfinished experiment that have nothing to show yet.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A policy that has nothing to show yet.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LeftOut {
+    /// What readers see.
+    pub name: String,
+    /// What is missing, such as "2 of its 20 tuning trials are missing".
+    pub reason: String,
 }
 
 /// Every trial of one policy in one environment.
@@ -90,9 +103,24 @@ impl Results {
     pub fn check(&self) -> Result<(), Malformed> {
         self.panels.iter().try_for_each(Panel::check)
     }
+
+    /// Whether every trial that the experiment asks for is here.
+    pub fn is_complete(&self) -> bool {
+        self.panels.iter().all(Panel::is_complete)
+    }
 }
 
 impl Panel {
+    /// Whether every trial of every policy is here.
+    pub fn is_complete(&self) -> bool {
+        self.left_out.is_empty() && self.policies.iter().all(|policy| self.missing(policy) == 0)
+    }
+
+    /// How many trials of `policy` are missing.
+    pub fn missing(&self, policy: &PolicyResults) -> u64 {
+        self.planned.saturating_sub(policy.trials.len() as u64)
+    }
+
     fn check(&self) -> Result<(), Malformed> {
         let here = || format!("panel '{}'", self.name);
         let increasing = self.checkpoints.windows(2).all(|pair| pair[0] < pair[1]);
@@ -144,7 +172,8 @@ mod tests {
             trials: vec![trial],
         };
         let (name, title) = ("a".into(), "d = 2".into());
-        Panel { name, title, environment: Map::new(), rounds: 4, checkpoints, policies: vec![policy] }
+        let (planned, policies, left_out) = (1, vec![policy], Vec::new());
+        Panel { name, title, environment: Map::new(), rounds: 4, checkpoints, planned, policies, left_out }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{LabError, Result};
 use crate::plan::{Stage, Trial, checkpoints, run_together};
-use crate::results::{Panel, PolicyResults, Results, TrialCurve};
+use crate::results::{LeftOut, Panel, PolicyResults, Results, TrialCurve};
 use crate::spec::{Contender, Experiment, World};
 use crate::store::Store;
 
@@ -211,25 +211,16 @@ fn choose(
     Ok(best.map(|(_, candidate)| candidate))
 }
 
-/// The finished trials in canonical order. Policies whose tuning is not complete, or that have no finished trial, are left out.
+/// The finished trials in canonical order. Policies whose tuning is not complete, or that have no finished trial, are left out, each
+/// with the reason.
 pub fn assemble(experiment: &Experiment, finished: &HashMap<String, TrialCurve>) -> Result<Results> {
     let mut panels = Vec::new();
     for world in &experiment.worlds {
-        let mut policies = Vec::new();
+        let (mut policies, mut left_out) = (Vec::new(), Vec::new());
         for contender in &experiment.contenders {
-            let Some(chosen) = choose(experiment, world, contender, finished)? else { continue };
-            let mut trials = Vec::new();
-            let mut params = Map::new();
-            for trial in 0..experiment.trials {
-                let job = Job::new(experiment, world, contender, &chosen, Stage::Reported, trial)?;
-                if let Some(curve) = finished.get(&job.trial.id()) {
-                    trials.push(curve.clone());
-                }
-                params = to_map(&complete_policy(&job.trial));
-            }
-            if !trials.is_empty() {
-                let (label, policy) = (contender.label.clone(), contender.kind.clone());
-                policies.push(PolicyResults { label, policy, params, tuned: to_map(&chosen), trials });
+            match shown(experiment, world, contender, finished)? {
+                Ok(policy) => policies.push(policy),
+                Err(reason) => left_out.push(LeftOut { name: contender.label.clone(), reason }),
             }
         }
         let mut environment = Map::from_iter([("kind".to_owned(), Value::from(world.kind.as_str()))]);
@@ -240,7 +231,9 @@ pub fn assemble(experiment: &Experiment, finished: &HashMap<String, TrialCurve>)
             environment,
             rounds: world.rounds,
             checkpoints: checkpoints(world.rounds),
+            planned: experiment.trials,
             policies,
+            left_out,
         });
     }
     Ok(Results {
@@ -250,6 +243,50 @@ pub fn assemble(experiment: &Experiment, finished: &HashMap<String, TrialCurve>)
         seed: experiment.seed,
         panels,
     })
+}
+
+/// The finished trials of a policy in an environment, or why there is nothing to show.
+fn shown(
+    experiment: &Experiment,
+    world: &World,
+    contender: &Contender,
+    finished: &HashMap<String, TrialCurve>,
+) -> Result<std::result::Result<PolicyResults, String>> {
+    let Some(chosen) = choose(experiment, world, contender, finished)? else {
+        return missing_tuning(experiment, world, contender, finished).map(Err);
+    };
+    let mut trials = Vec::new();
+    let mut params = Map::new();
+    for trial in 0..experiment.trials {
+        let job = Job::new(experiment, world, contender, &chosen, Stage::Reported, trial)?;
+        if let Some(curve) = finished.get(&job.trial.id()) {
+            trials.push(curve.clone());
+        }
+        params = to_map(&complete_policy(&job.trial));
+    }
+    if trials.is_empty() {
+        return Ok(Err("none of its trials is finished".to_owned()));
+    }
+    let (label, policy) = (contender.label.clone(), contender.kind.clone());
+    Ok(Ok(PolicyResults { label, policy, params, tuned: to_map(&chosen), trials }))
+}
+
+/// How much of a policy's tuning is missing, in words.
+fn missing_tuning(
+    experiment: &Experiment,
+    world: &World,
+    contender: &Contender,
+    finished: &HashMap<String, TrialCurve>,
+) -> Result<String> {
+    let (mut missing, mut total) = (0, 0);
+    for candidate in contender.candidates() {
+        for trial in 0..experiment.tuning_trials {
+            let job = Job::new(experiment, world, contender, &candidate, Stage::Tuning, trial)?;
+            missing += u64::from(!finished.contains_key(&job.trial.id()));
+            total += 1;
+        }
+    }
+    Ok(format!("{missing} of its {total} tuning trials {} missing", if missing == 1 { "is" } else { "are" }))
 }
 
 /// An environment's settings with its defaults filled in.

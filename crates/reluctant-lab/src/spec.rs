@@ -28,12 +28,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use reluctant::params::Params;
+use reluctant::params::{Initial, Kind, Param, Params};
 use reluctant::{Arms, Error, Key, Settings, Value, env, policy};
 use serde::{Deserialize, Serialize};
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{LabError, Result};
+use crate::grid::idle_list;
 use crate::plan::{Stage, Trial, facts};
 
 /// Environments × policies × trials.
@@ -236,6 +237,7 @@ impl<'a> Reader<'a> {
         };
         self.check_size(&experiment)?;
         self.check_meetings(root, &experiment)?;
+        self.check_grids(root, &experiment)?;
         Ok(experiment)
     }
 
@@ -343,6 +345,22 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Refuses to tune what makes no difference.
+    fn check_grids(&self, root: &Table<'_>, experiment: &Experiment) -> Result<()> {
+        for (contender, (at, table)) in experiment.contenders.iter().zip(self.tables(root, "policy")?) {
+            let idle = idle_list(experiment, contender).map_err(|cause| self.misfit(table, at, cause))?;
+            if let Some(name) = idle {
+                let message = format!(
+                    "every value in the list of {name} makes the same policy, so that there is nothing to tune; leave it out, \
+                     give one value, or change the setting of {} without which it has no effect",
+                    contender.label
+                );
+                return Err(self.wrong(self.place(table, name), message));
+            }
+        }
+        Ok(())
+    }
+
     /// The tables `[[name]]` (or the one table `[name]`), each with its place.
     fn tables<'t>(&self, root: &'t Table<'a>, name: &str) -> Result<Vec<(usize, &'t Table<'a>)>> {
         let missing = || format!("{name} is missing: write at least one [[{name}]] with its kind");
@@ -427,16 +445,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn number_of(&self, table: &Table<'_>, key: &str, min: u64, max: u64) -> Result<Option<u64>> {
+    /// A count of the experiment's own, by the rules that the counts of policies follow.
+    fn number_of(&self, table: &Table<'_>, key: &'static str, min: u64, max: u64) -> Result<Option<u64>> {
         let Some(value) = table.get(key) else { return Ok(None) };
         let at = value.span().start;
-        match self.value(key, at, value.get_ref())? {
-            Value::Count(n) if (min..=max).contains(&n) => Ok(Some(n)),
-            other => {
-                let allowed = if max == u64::MAX { format!("at least {min}") } else { format!("from {min} to {max}") };
-                Err(self.wrong(Some(at), format!("{key} = {other} is out of range: a whole number {allowed}")))
-            }
+        let count = Param::new(key, Initial::Required, Kind::Count { min, max }, "");
+        if let listed @ (DeValue::Array(_) | DeValue::Table(_) | DeValue::Datetime(_)) = value.get_ref() {
+            let message = format!("{key} must be {}, not {}", count.allowed(), with_article(listed));
+            return Err(self.wrong(Some(at), message));
         }
+        let given = Settings::new().with(key, self.value(key, at, value.get_ref())?);
+        let checked = Params::resolve("the experiment", &[count], &given).and_then(|params| params.count(key));
+        checked.map(Some).map_err(|cause| self.wrong(Some(at), cause))
     }
 
     fn known_keys(&self, table: &Table<'_>, owner: &str, known: &[&str]) -> Result<()> {

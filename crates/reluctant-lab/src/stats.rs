@@ -227,7 +227,9 @@ mod tests {
             environment: Map::new(),
             rounds,
             checkpoints: (1..=rounds / step).map(|i| i * step).collect(),
+            planned: 0,
             policies: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{LabError, Result};
 use crate::plan::{Stage, Trial};
+use crate::report::OUTPUTS;
 use crate::results::TrialCurve;
 use crate::spec::Experiment;
 
@@ -23,6 +24,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The format of the folder's files.
 const FORMAT: u32 = 1;
+
+const MANIFEST: &str = "experiment.json";
+const RESULTS: &str = "results.jsonl";
 
 /// A folder with the results of one experiment.
 #[derive(Debug)]
@@ -62,9 +66,11 @@ struct Line {
 
 impl Store {
     /// Opens `dir` for `experiment`, making it if it is not there. If it holds the same experiment its finished trials are kept;
-    /// if it holds another, that is an error. With `fresh`, earlier results of whatever experiment are removed first.
+    /// if it holds another, that is an error. With `fresh`, earlier results of whatever experiment are removed first. Where it holds
+    /// none, whatever bears the name of one of the files to come is someone's own, and nothing is touched, with `fresh` or without.
     pub fn open(dir: &Path, experiment: &Experiment, fresh: bool) -> Result<Self> {
         fs::create_dir_all(dir).map_err(LabError::io("make the folder", dir))?;
+        refuse_occupied(dir)?;
         let lock = lock_folder(dir)?;
         let (manifest, results) = (manifest_path(dir), results_path(dir));
         if fresh {
@@ -172,11 +178,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 fn manifest_path(dir: &Path) -> PathBuf {
-    dir.join("experiment.json")
+    dir.join(MANIFEST)
 }
 
 fn results_path(dir: &Path) -> PathBuf {
-    dir.join("results.jsonl")
+    dir.join(RESULTS)
 }
 
 fn write_manifest(path: &Path, experiment: &Experiment) -> Result<()> {
@@ -187,10 +193,34 @@ fn write_manifest(path: &Path, experiment: &Experiment) -> Result<()> {
     fs::rename(&temporary, path).map_err(LabError::io("write", path))
 }
 
+/// An error if a file that an experiment writes lies in a folder that holds none.
+fn refuse_occupied(dir: &Path) -> Result<()> {
+    let mut written = [MANIFEST, RESULTS].into_iter().chain(OUTPUTS.iter().map(|output| output.file));
+    // In this order: a run that begins at this moment writes its manifest before anything else.
+    match written.find(|file| dir.join(file).exists()) {
+        Some(file) if !holds_experiment(dir) => Err(LabError::Occupied { dir: dir.to_owned(), file }),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the manifest or the results of an experiment are here, readable or not: those of another format are, too.
+fn holds_experiment(dir: &Path) -> bool {
+    let bears = |text: &[u8], keys: [&str; 2]| {
+        let value: Option<serde_json::Value> = serde_json::from_slice(text).ok();
+        value.is_some_and(|value| keys.iter().all(|key| value.get(key).is_some()))
+    };
+    let mut line = Vec::new();
+    // What cannot be read is not known to be ours.
+    let read = File::open(results_path(dir)).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
+    fs::read(manifest_path(dir)).is_ok_and(|text| bears(&text, ["format", "experiment"]))
+        || read.is_ok() && bears(&line, ["format", "id"])
+}
+
 /// Takes the folder for this process alone; the lock goes with the process.
 fn lock_folder(dir: &Path) -> Result<File> {
     let path = dir.join(".lock");
-    let file = File::create(&path).map_err(LabError::io("write", &path))?;
+    let open = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let file = open.map_err(LabError::io("write", &path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(fs::TryLockError::WouldBlock) => Err(LabError::Busy { dir: dir.to_owned() }),

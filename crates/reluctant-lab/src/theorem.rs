@@ -113,7 +113,9 @@ mod tests {
             environment: map(environment),
             rounds: 1000,
             checkpoints: vec![1000],
+            planned: 0,
             policies: Vec::new(),
+            left_out: Vec::new(),
         };
         Theorem::of(&panel, &policy)
     }

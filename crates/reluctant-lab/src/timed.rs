@@ -67,8 +67,8 @@ impl Policy for Timed<'_> {
         self.policy.needs_finite_arms()
     }
 
-    fn reveal(&mut self, truth: &ReluNet) {
-        self.policy.reveal(truth);
+    fn reveal(&mut self, truth: &ReluNet, offset: f64) {
+        self.policy.reveal(truth, offset);
     }
 
     fn explain(&self, action: &[f64]) -> Result<Explanation> {

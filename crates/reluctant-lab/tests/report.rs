@@ -111,6 +111,28 @@ fn the_bound_is_shown_where_a_theorem_applies_and_nowhere_else() {
 }
 
 #[test]
+fn an_unfinished_panel_says_what_it_lacks_and_a_finished_one_nothing() {
+    let dir = directory("lacks");
+    report::write_all(&results("unfinished"), &dir).unwrap();
+    let read = |file: &str| fs::read_to_string(dir.join(file)).unwrap();
+    let said = ["OFUL: 1 100 of 1 200 trials; 100 missing", "NeuralUCB-TW: left out, as 2 of its 20 tuning trials are"];
+    let headline = "(a) d = 2, k = 3, unfinished: 1 100 to 1 200 of 1 200 trials of 1 000 rounds";
+    for text in [report::table::of(&results("unfinished")), read("report.html")] {
+        let text = text.replace('\u{202f}', " ");
+        for words in said.into_iter().chain([headline, "not all policies have played the same trials"]) {
+            assert_eq!(text.matches(words).count(), 1, "{words}");
+        }
+        assert!(text.contains("(b) d = 2, k = 10: 1 200 trials of 1 000 rounds"));
+    }
+    assert!(["regret.svg", "regret-log.svg"].iter().all(|file| read(file).contains(">(a) d = 2, k = 3, unfinished<")));
+    let summary: Value = serde_json::from_str(&read("summary.json")).unwrap();
+    let [first, second] = [0, 1].map(|i| &summary["experiments"][i]);
+    assert_eq!(first["policies"][1]["planned_trials"], 1200);
+    assert_eq!(first["left_out"][0]["name"], "NeuralUCB-TW");
+    assert!(first["policies"][0].get("planned_trials").is_none() && second.get("left_out").is_none());
+}
+
+#[test]
 fn of_many_policies_only_the_first_has_a_band() {
     // Nothing else has the opacity of a band.
     for (case, bands, words) in [("paper", 2 * 6, " Bands: from"), ("many", 2, " Band of the first: from")] {

@@ -27,6 +27,10 @@ pub(crate) fn refuse_lab(error: LabError) -> PyErr {
             "{} holds the results of another experiment ({what}); choose another folder with out=, or start over with fresh=True",
             dir.display()
         ),
+        LabError::Occupied { dir, file } => format!(
+            "{} holds no experiment, but a file {file} that this one would write over; choose another folder with out=, or move that file away",
+            dir.display()
+        ),
         LabError::Busy { dir } => {
             format!("another run is writing to {}; wait for it, or choose another folder with out=", dir.display())
         }

@@ -317,7 +317,7 @@ impl Policy {
         let truth = &truth.get().net;
         self.with(py, |state| {
             self.check_dim("the network", truth.dim())?;
-            state.policy.reveal(truth);
+            state.policy.reveal(truth, 0.0);
             Ok(())
         })
     }

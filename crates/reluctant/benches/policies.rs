@@ -64,7 +64,7 @@ fn build(entry: &Entry, size: Size, world: &dyn env::Environment, key: Key) -> R
     }
     let mut policy = policy::build(entry.name, size.dim, &policy::tell(entry, &sample, &world.facts()), key)?;
     if let Some(truth) = world.network() {
-        policy.reveal(truth);
+        policy.reveal(truth, world.offset());
     }
     Ok(policy)
 }

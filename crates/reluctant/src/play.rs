@@ -55,7 +55,7 @@ pub fn play_together(
     let (mut buffer, mut means) = (Vec::new(), Vec::new());
     let mut scratch = Scratch::default();
     if let Some(truth) = world.network() {
-        policies.iter_mut().for_each(|policy| policy.reveal(truth));
+        policies.iter_mut().for_each(|policy| policy.reveal(truth, world.offset()));
     }
     for round in 1..=rounds {
         let arms = world.arms(round, &mut buffer);

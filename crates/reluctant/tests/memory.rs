@@ -53,7 +53,7 @@ impl Game {
         let settings = policy::tell(entry, &settings, &world.facts());
         let mut policy = policy::build(name, world.dim(), &settings, key).unwrap();
         if let Some(truth) = world.network() {
-            policy.reveal(truth);
+            policy.reveal(truth, world.offset());
         }
         Game { world, policy, scratch: Scratch::default(), buffer: Vec::new(), round: 0 }
     }

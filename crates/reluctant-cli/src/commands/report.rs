@@ -13,10 +13,14 @@ pub(crate) fn report(dir: &Path) -> Result<(), Failure> {
     let (experiment, version, finished) = Store::read(dir)?;
     let results = Results { version, ..lab::assemble(&experiment, &finished)? };
     if results.panels.iter().all(|panel| panel.policies.is_empty()) {
-        let reason = "no policy has a finished trial yet".to_owned();
+        let reason = "no policy has all of its tuning trials and a finished trial yet".to_owned();
         return Err(LabError::NoResults { dir: dir.to_owned(), reason }.into());
     }
-    write_report(&results, dir)
+    write_report(&results, dir)?;
+    if !results.is_complete() {
+        eprintln!("this experiment is unfinished: the command that began it plays what is missing and reports again");
+    }
+    Ok(())
 }
 
 /// Writes every file and shows the table.

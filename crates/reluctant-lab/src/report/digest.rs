@@ -1,5 +1,6 @@
 //! Every statistic that a report shows, computed once.
 
+use super::text::count;
 use crate::results::{Panel, PolicyResults, Results};
 use crate::stats::{self, Paired, Sample, Slope};
 use crate::theorem::Theorem;
@@ -18,8 +19,10 @@ pub struct PanelDigest<'a> {
     pub index: usize,
     /// The panel.
     pub panel: &'a Panel,
-    /// Its title, after "(a)", "(b)", … if there are several panels.
+    /// Its title, after "(a)", "(b)", … if there are several panels; it says so if the panel is unfinished.
     pub title: String,
+    /// What an unfinished panel lacks, one line each; nothing if it is complete.
+    pub missing: Vec<String>,
     /// Its policies.
     pub policies: Vec<PolicyDigest<'a>>,
 }
@@ -55,13 +58,16 @@ impl<'a> Digest<'a> {
 
 impl<'a> PanelDigest<'a> {
     fn new(index: usize, several: bool, panel: &'a Panel) -> Self {
-        let title = match u8::try_from(index) {
+        let mut title = match u8::try_from(index) {
             _ if !several => panel.title.clone(),
             Ok(i @ 0..26) => format!("({}) {}", char::from(b'a' + i), panel.title),
             _ => format!("({}) {}", index + 1, panel.title),
         };
+        if !panel.is_complete() {
+            title += ", unfinished";
+        }
         let policies = panel.policies.iter().map(|policy| PolicyDigest::new(panel, policy)).collect();
-        PanelDigest { index, panel, title, policies }
+        PanelDigest { index, panel, title, missing: missing(panel), policies }
     }
 
     /// The policy with the lowest `key` of its final regret, such as its mean.
@@ -82,6 +88,26 @@ impl<'a> PanelDigest<'a> {
         let counts = || self.policies.iter().map(|policy| policy.policy.trials.len());
         [counts().min().unwrap_or(0), counts().max().unwrap_or(0)]
     }
+}
+
+/// What a panel lacks, one line each; nothing if it is complete.
+fn missing(panel: &Panel) -> Vec<String> {
+    if panel.is_complete() {
+        return Vec::new();
+    }
+    let short = panel.policies.iter().filter(|policy| panel.missing(policy) > 0).map(|policy| {
+        let [played, planned, missing] = [policy.trials.len() as u64, panel.planned, panel.missing(policy)].map(count);
+        format!("{}: {played} of {planned} trials; {missing} missing", policy.label)
+    });
+    let left_out = panel.left_out.iter().map(|policy| format!("{}: left out, as {}", policy.name, policy.reason));
+    let mut lines: Vec<String> = short.chain(left_out).collect();
+    let numbers = |policy: &PolicyResults| policy.trials.iter().map(|trial| trial.trial).collect::<Vec<_>>();
+    if panel.policies.windows(2).any(|pair| numbers(&pair[0]) != numbers(&pair[1])) {
+        lines.push(
+            "not all policies have played the same trials: compare them trial by trial, not by their means".into(),
+        );
+    }
+    lines
 }
 
 impl<'a> PolicyDigest<'a> {

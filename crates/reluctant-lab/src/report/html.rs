@@ -91,6 +91,7 @@ pub fn render(digest: &Digest<'_>) -> Result<String, String> {
 fn section(panel: &PanelDigest<'_>, regret: &str, bound: &str) -> String {
     let mut html = format!("<section>\n<h2>{}</h2>\n", escape(&super::headline(panel)));
     html += &format!("<p class=\"soft\">Environment: {}.</p>\n", escape(&text::parameters(&panel.panel.environment)));
+    html += &missing(panel);
     html += &in_short(panel);
     html += &format!("<div class=\"figures\">\n{regret}</div>\n");
     html += &regrets(panel);
@@ -102,6 +103,15 @@ fn section(panel: &PanelDigest<'_>, regret: &str, bound: &str) -> String {
 
 fn framed(scene: &Scene, caption: &str) -> String {
     format!("<figure>\n{}<figcaption>{caption}</figcaption>\n</figure>\n", element(scene))
+}
+
+/// What an unfinished panel lacks; nothing if it is complete.
+fn missing(panel: &PanelDigest<'_>) -> String {
+    if panel.missing.is_empty() {
+        return String::new();
+    }
+    let lines: String = panel.missing.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
+    format!("<p><strong>This experiment is unfinished.</strong></p>\n<ul>\n{lines}</ul>\n")
 }
 
 /// Who pays least, by mean and by median, in a sentence: the two need not agree.

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Digest, PanelDigest, PolicyDigest};
+use crate::results::LeftOut;
 use crate::stats::{Paired, Sample};
 
 #[derive(Serialize)]
@@ -21,12 +22,18 @@ struct Experiment<'a> {
     environment: &'a Map<String, Value>,
     policies: Vec<Policy<'a>>,
     title: &'a str,
+    /// The policies with nothing to show yet; there in unfinished experiments alone.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    left_out: &'a [LeftOut],
 }
 
 #[derive(Serialize)]
 struct Policy<'a> {
     name: &'a str,
     trials: usize,
+    /// How many trials there should be; there if some are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    planned_trials: Option<u64>,
     rounds: u64,
     tuned: &'a Map<String, Value>,
     regret: Regret,
@@ -87,6 +94,7 @@ fn experiment<'a>(panel: &PanelDigest<'a>) -> Experiment<'a> {
         environment: &panel.panel.environment,
         policies: panel.policies.iter().map(|policy| describe(panel, policy)).collect(),
         title: &panel.panel.title,
+        left_out: &panel.panel.left_out,
     }
 }
 
@@ -103,6 +111,7 @@ fn describe<'a>(panel: &PanelDigest<'a>, policy: &PolicyDigest<'a>) -> Policy<'a
     Policy {
         name: policy.label(),
         trials: policy.policy.trials.len(),
+        planned_trials: (panel.panel.missing(policy.policy) > 0).then_some(panel.panel.planned),
         rounds: panel.panel.rounds,
         tuned: &policy.policy.tuned,
         regret: Regret {

@@ -128,6 +128,11 @@ fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
 /// What stands above a panel's table, such as "(a) d = 2, k = 3: 50 trials of 1 000 rounds".
 fn headline(panel: &PanelDigest<'_>) -> String {
     let trials = match panel.trials() {
+        [fewest, most] if !panel.panel.is_complete() => {
+            let [fewest, most, planned] = [fewest as u64, most as u64, panel.panel.planned].map(text::count);
+            let played = if fewest == most { most } else { format!("{fewest} to {most}") };
+            format!("{played} of {planned} trials")
+        }
         [1, 1] => "1 trial".to_owned(),
         [fewest, most] if fewest == most => format!("{} trials", text::count(most as u64)),
         [fewest, most] => format!("{} to {} trials", text::count(fewest as u64), text::count(most as u64)),

@@ -26,7 +26,8 @@ pub fn render(digest: &Digest<'_>) -> String {
 }
 
 fn panel(panel: &PanelDigest<'_>) -> String {
-    let mut said = format!("{}\n{}\n", super::headline(panel), regrets(panel));
+    let missing: String = panel.missing.iter().map(|line| format!("  {line}\n")).collect();
+    let mut said = format!("{}\n{missing}{}\n", super::headline(panel), regrets(panel));
     if let Some(best) = panel.lowest(|regret| regret.mean)
         && let Some(table) = differences(panel, best)
     {

@@ -1,11 +1,12 @@
 //! Made-up results with the shapes that real ones have: most trials cheap, some that pay linear regret to the end.
 
 use reluctant::rng::{self, Key};
-use reluctant_lab::results::{Panel, PolicyResults, Results, TrialCurve};
+use reluctant_lab::results::{LeftOut, Panel, PolicyResults, Results, TrialCurve};
 use serde_json::{Map, Value, json};
 
 /// The cases that reports tend to get wrong.
-pub(crate) const CASES: &[&str] = &["paper", "single", "long", "one", "many", "labels", "empty", "linear", "mixed"];
+pub(crate) const CASES: &[&str] =
+    &["paper", "single", "long", "one", "many", "labels", "empty", "linear", "mixed", "unfinished"];
 
 /// The results of a case; none if there is no such case.
 pub(crate) fn case(name: &str) -> Option<Results> {
@@ -21,10 +22,19 @@ pub(crate) fn case(name: &str) -> Option<Results> {
         "empty" => vec![small.play(0, &PAPER, 0.95)],
         "linear" => vec![linear.play(10, &PAPER, 0.5)],
         "mixed" => vec![linear.play(10, &PAPER, 0.5), small.play(10, &MANY, 0.95)],
+        "unfinished" => vec![unfinished(small.play(1200, &PAPER, 0.95)), large.play(1200, &PAPER, 2.2)],
         _ => return None,
     };
     let title = "ReLU bandits on the sphere: regret of five methods and of uniform choice".to_owned();
     Some(Results { name: "made-up".to_owned(), title, version: "0.1.0".to_owned(), seed: 1, panels })
+}
+
+/// The same panel with 100 trials of all but the first policy missing, and one policy that is not yet tuned.
+fn unfinished(mut panel: Panel) -> Panel {
+    panel.policies.iter_mut().skip(1).for_each(|policy| policy.trials.truncate(1100));
+    let name = panel.policies.pop().map_or_else(String::new, |policy| policy.label);
+    panel.left_out.push(LeftOut { name, reason: "2 of its 20 tuning trials are missing".to_owned() });
+    panel
 }
 
 /// How a policy fares: it explores, then pays like √t, except that some trials pay linearly.
@@ -130,7 +140,9 @@ impl World {
             title: self.title.to_owned(),
             environment: environment.as_object().cloned().unwrap_or_default(),
             rounds: self.rounds,
+            planned: trials,
             policies: policies.collect(),
+            left_out: Vec::new(),
             checkpoints,
         }
     }

@@ -224,7 +224,7 @@ impl Subject {
     fn make(&self, world: &dyn Environment, key: Key) -> std::result::Result<Box<dyn Policy>, String> {
         let mut policy = said("making the policy", (self.build)(world.dim(), key))?;
         if let Some(truth) = world.network() {
-            policy.reveal(truth);
+            policy.reveal(truth, world.offset());
         }
         Ok(policy)
     }

@@ -33,8 +33,8 @@ pub(super) const ENTRY: Entry = Entry {
 pub struct LinearSphere {
     theta: Vec<f64>,
     offset: f64,
-    /// θ*·x = max(0, θ*·x) − max(0, −θ*·x), if there is no offset.
-    network: Option<ReluNet>,
+    /// θ*·x = max(0, θ*·x) − max(0, −θ*·x).
+    network: ReluNet,
     arms: SphereArms,
     noise: Noise,
 }
@@ -47,8 +47,8 @@ impl LinearSphere {
         let length = params.real("length")?;
         theta.iter_mut().for_each(|x| *x *= length);
         let offset = params.real("offset")?;
-        let pair = || theta.iter().copied().chain(theta.iter().map(|x| -x)).collect();
-        let network = (offset == 0.0).then(|| ReluNet::with_signs(arms.dim(), pair(), vec![1.0, -1.0])).transpose()?;
+        let pair = theta.iter().copied().chain(theta.iter().map(|x| -x)).collect();
+        let network = ReluNet::with_signs(arms.dim(), pair, vec![1.0, -1.0])?;
         Ok(LinearSphere { theta, offset, network, arms, noise: Noise::read(params, key)? })
     }
 }
@@ -79,6 +79,10 @@ impl Environment for LinearSphere {
     }
 
     fn network(&self) -> Option<&ReluNet> {
-        self.network.as_ref()
+        Some(&self.network)
+    }
+
+    fn offset(&self) -> f64 {
+        self.offset
     }
 }

@@ -50,9 +50,14 @@ pub trait Environment: fmt::Debug + Send + Sync {
     /// What an experiment may tell a policy: facts named like the parameters that want them.
     fn facts(&self) -> Vec<(&'static str, Value)>;
 
-    /// The network behind the rewards, where there is one.
+    /// The network behind the rewards, where there is one: a mean reward is its value plus [`Environment::offset`].
     fn network(&self) -> Option<&ReluNet> {
         None
+    }
+
+    /// The constant that is added to the network's value.
+    fn offset(&self) -> f64 {
+        0.0
     }
 }
 

@@ -94,9 +94,9 @@ pub trait Policy: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Is told the network behind the rewards before the first round, where there is one. For `oracle`, which is there for scale:
-    /// whoever learns does not listen.
-    fn reveal(&mut self, _truth: &ReluNet) {}
+    /// Is told the network behind the rewards before the first round, where there is one, and the constant that is added to it. For
+    /// `oracle`, which is there for scale: whoever learns does not listen.
+    fn reveal(&mut self, _truth: &ReluNet, _offset: f64) {}
 
     /// What the policy thinks of an action, and why.
     fn explain(&self, action: &[f64]) -> Result<Explanation> {

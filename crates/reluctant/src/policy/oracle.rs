@@ -1,7 +1,7 @@
 //! `oracle`: the best arm, every round. The scale's other end: its regret is zero.
 //!
-//! It does not learn; it is told the network behind the rewards before the first round ([`Policy::reveal`]), which
-//! [`crate::play()`] does. Until then it refuses to choose.
+//! It does not learn; it is told the network behind the rewards, and the constant added to it, before the first round
+//! ([`Policy::reveal`]), which [`crate::play()`] does. Until then it refuses to choose.
 
 use std::sync::OnceLock;
 
@@ -25,7 +25,7 @@ pub(super) const ENTRY: Entry = Entry {
         Sample { name: "relu", world: "relu-sphere", settings: &[] },
         Sample { name: "linear", world: "linear-sphere", settings: &[] },
     ],
-    build: |dim, _, _| Ok(Box::new(Oracle { dim, truth: None, best: OnceLock::new() })),
+    build: |dim, _, _| Ok(Box::new(Oracle { dim, truth: None, offset: 0.0, best: OnceLock::new() })),
     restore: |state| Ok(Box::new(read_state(state, Oracle::is_consistent)?)),
 };
 
@@ -34,6 +34,9 @@ pub(super) const ENTRY: Entry = Entry {
 pub struct Oracle {
     dim: usize,
     truth: Option<ReluNet>,
+    /// Added to the network's value. It changes no choice, but what is predicted.
+    #[serde(default)]
+    offset: f64,
     /// The best action of the whole sphere, found when it is first needed.
     #[serde(skip)]
     best: OnceLock<Vec<f64>>,
@@ -41,7 +44,7 @@ pub struct Oracle {
 
 impl Oracle {
     fn is_consistent(&self) -> bool {
-        self.truth.as_ref().is_none_or(|truth| truth.dim() == self.dim)
+        self.truth.as_ref().is_none_or(|truth| truth.dim() == self.dim) && self.offset.is_finite()
     }
 
     fn truth(&self) -> Result<&ReluNet> {
@@ -75,7 +78,7 @@ impl Policy for Oracle {
             Arms::Finite(rows) => select_optimistic(self, rows, scratch),
             Arms::Sphere { .. } => {
                 let action = self.best_on_sphere()?.to_vec();
-                let score = Score { mean: self.truth()?.value(&action), width: 0.0 };
+                let score = Score { mean: self.truth()?.value(&action) + self.offset, width: 0.0 };
                 Ok(Choice { index: None, action: action.into(), score, propensity: Some(1.0), certificate: None })
             }
         }
@@ -90,13 +93,13 @@ impl Policy for Oracle {
         scratch.numbers.clear();
         network_values(self.truth()?, rows, &mut scratch.numbers);
         scratch.scores.clear();
-        scratch.scores.extend(scratch.numbers.iter().map(|&mean| Score { mean, width: 0.0 }));
+        scratch.scores.extend(scratch.numbers.iter().map(|&value| Score { mean: value + self.offset, width: 0.0 }));
         Ok(())
     }
 
-    fn reveal(&mut self, truth: &ReluNet) {
+    fn reveal(&mut self, truth: &ReluNet, offset: f64) {
         if truth.dim() == self.dim {
-            *self = Oracle { dim: self.dim, truth: Some(truth.clone()), best: OnceLock::new() };
+            *self = Oracle { dim: self.dim, truth: Some(truth.clone()), offset, best: OnceLock::new() };
         }
     }
 
@@ -120,6 +123,26 @@ mod tests {
             play(world.as_ref(), oracle.as_mut(), key, 20, |step| regret += step.regret.abs()).unwrap();
             // On the sphere the greatest mean is the norm of a vector, the chosen one's a sum of products.
             assert!(regret < 1e-12, "{kind} {actions}: {regret}");
+        }
+    }
+
+    #[test]
+    fn a_constant_in_every_reward_is_in_its_predictions_too() {
+        let key = Key::new(3);
+        for actions in ["finite", "sphere"] {
+            let settings = Settings::new().with("length", 2.0).with("offset", -5.0).with("actions", actions);
+            let world = env::build("linear-sphere", &settings, key).unwrap();
+            let mut oracle = policy::build("oracle", world.dim(), &Settings::new(), key).unwrap();
+            let mut regret: f64 = 0.0;
+            play(world.as_ref(), oracle.as_mut(), key, 20, |step| regret += step.regret.abs()).unwrap();
+            assert!(regret < 1e-12, "{actions}: {regret}");
+            let mut buffer = Vec::new();
+            let choice = oracle.select(world.arms(1, &mut buffer), key, &mut Scratch::default()).unwrap();
+            assert!((choice.score.mean - world.mean(&choice.action)).abs() < 1e-12);
+            let explained = oracle.explain(&choice.action).unwrap().mean;
+            assert!((explained - world.mean(&choice.action)).abs() < 1e-12);
+            let restored = oracle.snapshot().unwrap().restore().unwrap();
+            assert_eq!(restored.explain(&choice.action).unwrap().mean, explained);
         }
     }
 
