@@ -40,7 +40,10 @@ pub(crate) struct Choice {
 #[pymethods]
 impl Choice {
     #[new]
-    #[pyo3(signature = (index, action, mean, width, propensity = Some(1.0), certificate = None))]
+    #[pyo3(
+        signature = (index, action, mean, width, propensity = Some(1.0), certificate = None),
+        text_signature = "(index, action, mean, width, propensity=1.0, certificate=None)"
+    )]
     fn new(
         index: Option<usize>,
         action: Bound<'_, PyArray1<f64>>,
