@@ -8,7 +8,8 @@ import numpy as np
 
 
 def refuse_masked(**arrays: Any) -> None:
-    """An error if one of them has a masked element, as from the compiled half."""
+    """An error if one of them, or a row of a list of them, has a masked element, as from the compiled half."""
     for name, array in arrays.items():
-        if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        parts = array if isinstance(array, (list, tuple)) else [array]
+        if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
             raise ValueError(f"{name} must hold no masked elements: leave them out, or fill them with numbers")

@@ -36,7 +36,7 @@ class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     fit_intercept : bool, default True
         Whether neurons have a bias bᵢ. The paper's have none, and with ``signs="ones"`` none is fitted.
     n_restarts : int, default 16
-        The most starts; fewer are made if half of them agree before.
+        The most starts; fewer are made if half of them, but at least three, agree before.
     random_state : int, RandomState or None, default 0
         Where the starts come from.
 
@@ -106,7 +106,7 @@ class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         biases = neurons[:, used] if intercept else np.zeros(len(neurons))
         self.neurons_, self.biases_ = columns.in_their_own_units(neurons[:, :used] * height, biases * height)
         self.signs_ = found.net.signs
-        self.loss_ = found.loss * height**2
+        self.loss_ = found.loss * height * height
         self.n_restarts_, self.n_agreed_, self.n_iter_ = found.restarts, found.agreed, found.iterations
         return self
 

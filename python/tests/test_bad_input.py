@@ -160,6 +160,7 @@ def masked(shape: tuple[int, ...]) -> Any:
         lambda _: fit(masked((3, 2)), np.ones(3), 1),
         lambda _: ReluRegressor().fit(masked((9, 2)), np.ones(9)),
         lambda _: ReluRegressor().fit(np.ones((9, 2)), masked((9,))),
+        lambda _: ReluRegressor().fit([np.ones(2), masked((2,))], np.ones(2)),
         lambda _: ReluRegressor().fit(np.ones((9, 2)), np.ones(9)).predict(masked((3, 2))),
         lambda _: OnlineRegressor().partial_fit(masked((9, 2)), np.ones(9)),
         lambda _: OnlineRegressor().partial_fit(np.ones((9, 2)), np.ones(9)).predict(masked((3, 2))),

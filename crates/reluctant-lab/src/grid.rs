@@ -11,6 +11,9 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::plan::{Stage, facts};
 use crate::spec::{Contender, Experiment, World};
 
+/// Policies that show more of themselves than so many bytes are not compared: their matrices would take too long.
+const LONG: usize = 1 << 22;
+
 /// The first list of `contender`, of more than one value, all of whose values make the same policy: in every environment, and
 /// whatever the other lists choose.
 pub(crate) fn idle_list<'c>(experiment: &Experiment, contender: &'c Contender) -> reluctant::Result<Option<&'c str>> {
@@ -40,7 +43,14 @@ fn matters(
     };
     for candidate in contender.candidates() {
         let changed = candidate.clone().with(name, first.clone());
-        if changed != candidate && look(&changed)? != look(&candidate)? {
+        if changed == candidate {
+            continue;
+        }
+        let alike = match look(&changed)? {
+            Some(one) => look(&candidate)? == Some(one),
+            None => false,
+        };
+        if !alike {
             return Ok(true);
         }
     }
@@ -48,19 +58,23 @@ fn matters(
 }
 
 /// A hash of all that a new policy is: every field of it is in what it shows of itself. (A snapshot would say the same, but hold a
-/// second copy of large matrices in memory.)
-fn look_of(kind: &str, dim: usize, settings: &Settings) -> reluctant::Result<u128> {
-    let mut look = Look(Xxh3::new());
-    // Writing into a hash cannot fail.
-    let _ = write!(look, "{:?}", policy::build(kind, dim, settings, Key::new(0))?);
-    Ok(look.0.digest128())
+/// second copy of large matrices in memory.) Nothing if that is too long.
+fn look_of(kind: &str, dim: usize, settings: &Settings) -> reluctant::Result<Option<u128>> {
+    let mut look = Look { hash: Xxh3::new(), left: LONG };
+    let whole = write!(look, "{:?}", policy::build(kind, dim, settings, Key::new(0))?);
+    Ok(whole.is_ok().then(|| look.hash.digest128()))
 }
 
-struct Look(Xxh3);
+struct Look {
+    hash: Xxh3,
+    /// How many more bytes may come.
+    left: usize,
+}
 
 impl Write for Look {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.update(text.as_bytes());
+        self.left = self.left.checked_sub(text.len()).ok_or(fmt::Error)?;
+        self.hash.update(text.as_bytes());
         Ok(())
     }
 }
@@ -97,6 +111,8 @@ mod tests {
             "kind = \"oful\"\nlambda = [0.1, 1.0]\nfeatures = [\"raw\", \"monomials\"]\ndegree = [2, 3]",
             "kind = \"neural-ucb\"\nupdate = [\"authors\", \"zhou\"]\nnu = [1, 10]\ngamma = [1, 10]",
             "kind = \"oful\"\ndegree = [3]",
+            // Too large to compare.
+            "kind = \"neural-ucb\"\nmatrix = \"full\"\nwidth = 200\ngamma = [1, 10]",
         ] {
             assert_eq!(said(policy), None, "{policy}");
         }

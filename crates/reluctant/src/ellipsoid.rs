@@ -23,7 +23,8 @@ use crate::spare::{Spare, with_zeros};
 /// Recompute the inverse from A after this many updates. Sooner would gain little: what is left is the rounding of A⁻¹ itself.
 const REFRESH: u32 = 512;
 
-/// Above this ‖φ‖²·tr A⁻¹, the Sherman–Morrison formula would cancel more than eight digits: the inverse is computed anew instead.
+/// Above this Σ φᵢ²(A⁻¹)ᵢᵢ, the Sherman–Morrison formula would cancel more than eight digits: the inverse is computed anew instead. In
+/// this sum the units of the features cancel, and directions in which φ does not go do not count.
 const FAR: f64 = 1e8;
 
 /// Above this tr A·tr A⁻¹, a bound on the condition number, what is computed from A is refined.
@@ -213,7 +214,8 @@ impl Ellipsoid {
                 ellipsoid.accumulate(phi, y);
             }
         }
-        let far = dot(phi, phi) * self.trace() > FAR;
+        let variances = self.covariance.iter().step_by(self.dim + 1);
+        let far = variances.zip(phi).map(|(variance, x)| x * x * variance).sum::<f64>() > FAR;
         pulp::Arch::new().dispatch(Kernel(self, phi, y, far));
         self.updates = self.updates.saturating_add(1);
         self.since_refresh += 1;
@@ -271,8 +273,8 @@ impl Ellipsoid {
     pub fn refresh(&mut self) {
         self.since_refresh = 0;
         let mut work = Spare::copy(&self.precision);
-        // Beside features of enormous size the prior is lost to rounding, and A is not positive definite or only by luck: then a
-        // prior that rounding does not lose takes its place.
+        // Beside an observation of enormous size (10⁸ times that of the others) they and the prior are lost to rounding, and A is not
+        // positive definite or only by luck: then a prior that rounding does not lose takes its place. Widths are narrower with it.
         for ridge in [0.0, 1e-14, 1e-12, 1e-10] {
             let entries = self.precision.iter().zip(&self.precision_lost);
             work.iter_mut().zip(entries).for_each(|(work, (entry, lost))| *work = entry + lost);

@@ -194,7 +194,9 @@ impl Kind {
                 }
             }
             // -3 or 2.5 where a count is needed is a matter of range; a huge float such as 1e6 is a whole number.
-            (Kind::Count { .. }, Value::Real(x)) if x.fract() == 0.0 && (0.0..=1e15).contains(x) => {
+            (Kind::Count { .. }, Value::Real(x))
+                if x.fract() == 0.0 && (0.0..18_446_744_073_709_551_616.0).contains(x) =>
+            {
                 self.check(name, &Value::Count(*x as u64), allowed)
             }
             (Kind::Count { .. }, Value::Real(_)) => Err(out_of_range()),

@@ -82,20 +82,23 @@ fn it_finds_the_best_arm_without_being_told_anything() {
 
 #[test]
 fn networks_of_any_length_do_not_depend_on_the_unit_of_the_rewards() {
-    let regret = |unit: f64| {
+    let regret = |unit: f64, noise_is_told: bool| {
         let game = |seed: u64| {
             let mut stream = Key::new(seed).stream();
             let theta = (0..8).map(|_| unit * normal(&mut stream)).collect();
             let truth = ReluNet::with_signs(DIM, theta, vec![1.0, -1.0, 1.0, -1.0]).unwrap();
-            let mut policy = plausible(told(4, 0.1 * unit).with("signs", "free"));
+            let settings = if noise_is_told { told(4, 0.1 * unit) } else { Settings::new().with("neurons", 4u64) };
+            let mut policy = plausible(settings.with("signs", "free"));
             play_game(seed, policy.as_mut(), 0..150, |x| truth.value(x), gaussian(0.1 * unit)) / unit
         };
         (0..8).map(game).sum::<f64>() / 8.0
     };
-    let usual = regret(1.0);
-    for unit in [1e-6, 1e6] {
-        let found = regret(unit);
-        assert!(found < 1.4 * usual, "{found} instead of {usual} with rewards of about {unit}");
+    for (noise_is_told, units) in [(true, [1e-12, 1e6]), (false, [1e-6, 1e6])] {
+        let usual = regret(1.0, noise_is_told);
+        for unit in units {
+            let found = regret(unit, noise_is_told);
+            assert!(found < 1.4 * usual, "{found} instead of {usual} with rewards of about {unit}, {noise_is_told}");
+        }
     }
 }
 

@@ -241,7 +241,7 @@ impl NeuralUcb {
             }
         }
         if !self.network.params().iter().all(|p| in_limit(*p)) {
-            // Training that blew up (rewards too large for the learning rate) starts over rather than poison every later round.
+            // Training that blew up (rewards or actions too large for the learning rate) starts over rather than poison every later round.
             self.blown_up += 1;
             let mut stream = self.key.purpose(Purpose::Start).stream();
             self.network = match self.config.update {
@@ -347,7 +347,9 @@ impl Policy for NeuralUcb {
         self.network.gradient(action, gradient);
         gradient.iter_mut().for_each(|g| *g *= scale);
         match &mut self.matrix {
-            Matrix::Diagonal(diagonal) => diagonal.iter_mut().zip(gradient).for_each(|(u, g)| *u += *g * *g),
+            Matrix::Diagonal(diagonal) => {
+                diagonal.iter_mut().zip(gradient).for_each(|(u, g)| *u = (*u + *g * *g).min(f64::MAX))
+            }
             Matrix::Full(ellipsoid) => ellipsoid.update(gradient, 0.0),
         }
         self.xs.extend_from_slice(action);
@@ -370,7 +372,7 @@ impl Policy for NeuralUcb {
         let warning = (self.blown_up > 0).then(|| {
             let (times, rounds) = (self.blown_up, self.ys.len());
             format!(
-                "training blew up in {times} of {rounds} rounds and started over: the rewards are too large for the learning rate; \
+                "training blew up in {times} of {rounds} rounds and started over: rewards or actions are too large for the learning rate; \
                  divide them, or give a smaller rate"
             )
         });
@@ -389,7 +391,7 @@ mod tests {
     use crate::rng::unit_vector;
 
     #[test]
-    fn rewards_too_large_for_the_learning_rate_are_reported() {
+    fn what_is_too_large_for_the_learning_rate_is_reported() {
         for update in ["authors", "zhou"] {
             let given = Settings::new().with("update", update);
             let params = Params::resolve("neural-ucb", ENTRY.params, &given).unwrap();
@@ -402,7 +404,7 @@ mod tests {
                 policy.explain(&[1.0, 0.0]).unwrap().warning
             };
             assert_eq!(warning(1.0), None);
-            assert!(warning(1e6).unwrap().contains("the rewards are too large for the learning rate"));
+            assert!(warning(1e6).unwrap().contains("rewards or actions are too large for the learning rate"));
         }
     }
 

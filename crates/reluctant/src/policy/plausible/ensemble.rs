@@ -165,9 +165,15 @@ impl Ensemble {
     /// Learns the newest observation of the history, of which the losses know already.
     pub(super) fn learn(&mut self, y: f64, history: &History, stream: &mut Stream) {
         let n = history.len() as f64;
-        self.scale = (self.scale * self.scale + (y * y - self.scale * self.scale) / n).max(0.0).sqrt();
-        if history.seen() == 1 && self.form.shape == Shape::Signed {
+        let sized = history.seen() > 1 && self.scale > 0.0;
+        self.scale = if history.seen() == 1 {
+            y.abs()
+        } else {
+            (self.scale * self.scale + (y * y - self.scale * self.scale) / n).max(0.0).sqrt()
+        };
+        if !sized && self.scale > 0.0 && self.form.shape == Shape::Signed {
             self.resize();
+            self.reassess(history);
         }
         let seen = history.seen() as f64;
         let missing = self.weights.iter().filter(|weight| **weight == 0.0).count() as f64;
@@ -185,13 +191,16 @@ impl Ensemble {
         self.weigh(n);
     }
 
-    /// Gives neurons the length of the first reward: before it, they were imagined to be about 1 long.
+    /// Gives neurons the size of the first reward that is not zero, and the noise a tenth of it if nothing is known of it: before, they
+    /// were imagined to be of about 1.
     fn resize(&mut self) {
-        if self.scale > 0.0 {
-            for member in &mut self.members {
-                let (theta, _) = member.network.layers_mut();
-                theta.iter_mut().for_each(|x| *x = (*x * self.scale).clamp(-LIMIT, LIMIT));
-            }
+        for member in &mut self.members {
+            let (theta, _) = member.network.layers_mut();
+            theta.iter_mut().for_each(|x| *x = (*x * self.scale).clamp(-LIMIT, LIMIT));
+        }
+        if self.worth < NOISE_WORTH {
+            self.guess *= self.scale;
+            self.sigma = self.guess.max(LEAST_SIGMA);
         }
     }
 
