@@ -8,6 +8,7 @@
 mod descent;
 mod linear;
 mod optimist;
+mod pattern_table;
 #[cfg(target_arch = "x86_64")]
 mod sectors;
 
@@ -19,7 +20,8 @@ use crate::spare::Spare;
 
 pub(crate) use descent::Descent;
 pub(crate) use linear::{linear_best, linear_score_reference, linear_scores, norm_bound};
-pub(crate) use optimist::{ModelTable, Optimist};
+pub(crate) use optimist::Optimist;
+pub(crate) use pattern_table::ModelTable;
 
 /// Arms in a block.
 pub(crate) const LANES: usize = 16;
