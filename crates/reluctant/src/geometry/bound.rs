@@ -15,8 +15,9 @@
 //! maximisers that the walls cannot tell apart; boxes, which branching makes smaller, close the gap that is then left.
 
 use super::nnls::Nnls;
+use super::piece::Piece;
 use super::trust_region::maximise;
-use crate::linalg::{Cholesky, axpy, dot, norm};
+use crate::linalg::{Cholesky, Eigen, axpy, dot, norm};
 
 /// The first τ, as a part of the size of the numbers involved.
 const START: f64 = 0.01;
@@ -64,6 +65,22 @@ impl Problem {
         let low = (0..dim).map(|j| if flat(j) { -1.0 } else { -reach(j, -1.0) }).collect();
         Limits { low, high }
     }
+}
+
+/// The piece in the eigenbasis of its matrix.
+pub(super) fn diagonalise(piece: &Piece) -> (Eigen, Problem) {
+    let dim = piece.dim();
+    let mut eigen = Eigen::new(&piece.m, dim);
+    // Rounding can leave an eigenvalue of a positive matrix just below 0.
+    eigen.values.iter_mut().for_each(|value| *value = value.max(0.0));
+    let mut e = vec![0.0; dim];
+    eigen.coordinates(&piece.theta, &mut e);
+    let mut walls = vec![0.0; piece.walls.len()];
+    for (out, wall) in walls.chunks_exact_mut(dim).zip(piece.walls.chunks_exact(dim)) {
+        eigen.coordinates(wall, out);
+    }
+    let problem = Problem { e, lambda: eigen.values.clone(), walls, margin: piece.margin };
+    (eigen, problem)
 }
 
 /// aⱼ ≤ yⱼ ≤ bⱼ.
@@ -382,7 +399,6 @@ impl<'a> Search<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::optimistic::diagonalise;
     use crate::geometry::piece::tests::random_pieces;
     use crate::rng::{Key, uniform, unit_vector};
 

@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 
 use super::cells::{Cell, Enclosure};
-use super::optimistic::{Optimistic, Pieces};
+use super::certificate::Optimistic;
 use super::piece::Ascent;
+use super::pieces::Pieces;
 use crate::linalg::{dot, normalise};
 use crate::relu::Pattern;
 use crate::rng::{Key, unit_vector};

@@ -13,18 +13,18 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::fmt;
 
-use super::bound::{Limits, Problem, bound};
+use super::bound::{Limits, Problem, bound, diagonalise};
+use super::certificate::{Certificate, Optimistic};
 use super::multi_start;
 use super::nnls::Nnls;
 use super::piece::{Ascent, Piece};
+use super::pieces::Pieces;
 use super::region::Region;
 use super::trust_region::{circle_maxima, maximise};
 use crate::error::{Error, Result};
 use crate::frozen::FrozenRelu;
-use crate::linalg::{Eigen, axpy, dot, normalise};
-use crate::relu::Pattern;
+use crate::linalg::{Eigen, dot, normalise};
 
 /// How hard [`optimistic_action`] tries.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,60 +43,6 @@ impl Default for OptimisticOptions {
     fn default() -> Self {
         OptimisticOptions { tolerance: 1e-7, max_cells: 1 << 14, max_bounds: 20_000, starts: 16 }
     }
-}
-
-/// How sure an [`Optimistic`] action is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Certificate {
-    /// The maximum, up to rounding.
-    Exact,
-    /// No action of the region has a value that is larger by more than this, which is at most the tolerance.
-    ProvenWithin(f64),
-    /// The budget ran out; no action of the region has a value that is larger by more than this.
-    Gap(f64),
-    /// There were too many cells to go through: ascent from many starts found nothing better, and nothing is proven.
-    NotCertified,
-}
-
-impl Certificate {
-    /// By how much the best value can exceed the one found, if that is known.
-    pub fn gap(&self) -> Option<f64> {
-        match *self {
-            Certificate::Exact => Some(0.0),
-            Certificate::ProvenWithin(gap) | Certificate::Gap(gap) => Some(gap),
-            Certificate::NotCertified => None,
-        }
-    }
-}
-
-impl fmt::Display for Certificate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Certificate::Exact => write!(f, "exact"),
-            Certificate::ProvenWithin(gap) => write!(f, "proven within {gap:.1e}"),
-            Certificate::Gap(gap) => write!(f, "the budget ran out with a gap of {gap:.1e}"),
-            Certificate::NotCertified => write!(f, "not certified: the best of ascents from many starts"),
-        }
-    }
-}
-
-/// The optimistic action and what is known about it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Optimistic {
-    /// A unit vector in X(Θ̃, margin).
-    pub action: Vec<f64>,
-    /// mean + width.
-    pub value: f64,
-    /// The predicted mean reward.
-    pub mean: f64,
-    /// β·√(φᵀA⁻¹φ).
-    pub width: f64,
-    /// How sure it is that no action has a larger value.
-    pub certificate: Certificate,
-    /// How many cells the search looked at.
-    pub cells_visited: u64,
-    /// How many dual bounds it took.
-    pub bounds: usize,
 }
 
 /// The unit vector x with |θ̃ᵢ·x| ≥ margin for every neuron that maximises mean + radius·width.
@@ -156,54 +102,7 @@ impl Region {
     }
 }
 
-/// The pieces of the value, one a cell.
-pub(super) struct Pieces<'a> {
-    regime: &'a FrozenRelu,
-    radius: f64,
-    pub(super) region: &'a Region,
-}
-
 impl Pieces<'_> {
-    pub(super) fn piece(&self, pattern: Pattern) -> Piece {
-        let net = self.region.network();
-        let dim = net.dim();
-        let mut theta = vec![0.0; dim + dim * dim];
-        self.regime.local_model(pattern, &mut theta);
-        let mut m = theta.split_off(dim);
-        m.iter_mut().for_each(|x| *x *= self.radius * self.radius);
-        Piece::new(theta, m, net, pattern, self.region.margin())
-    }
-
-    /// The action x of a cell, moved by a few last digits so that it really lies there, with its value.
-    pub(super) fn finish(&self, x: &[f64], pattern: Pattern, centre: &[f64]) -> Optimistic {
-        let net = self.region.network();
-        let inside = |x: &[f64]| net.pattern(x) == pattern && self.region.contains(x);
-        let mut action = x.to_vec();
-        let mut push = 1e-16;
-        while !inside(&action) && push < 1e-6 {
-            action.copy_from_slice(x);
-            axpy(push, centre, &mut action);
-            normalise(&mut action);
-            push *= 2.0;
-        }
-        // Only a cell of no more than rounding's width defeats that; its centre is then the point.
-        if !inside(&action) {
-            action.copy_from_slice(centre);
-        }
-        let piece = self.piece(pattern);
-        let mean = dot(&piece.theta, &action);
-        let value = piece.value(&action);
-        Optimistic {
-            action,
-            value,
-            mean,
-            width: value - mean,
-            certificate: Certificate::NotCertified,
-            cells_visited: 0,
-            bounds: 0,
-        }
-    }
-
     /// d = 2: the ends of every arc and the stationary points on it.
     fn arcs(&self) -> Option<Optimistic> {
         let cells = self.region.cells()?;
@@ -327,22 +226,6 @@ impl Pieces<'_> {
         };
         Some(Optimistic { certificate, cells_visited: cells.len() as u64, bounds, ..found })
     }
-}
-
-/// The piece in the eigenbasis of its matrix.
-pub(super) fn diagonalise(piece: &Piece) -> (Eigen, Problem) {
-    let dim = piece.dim();
-    let mut eigen = Eigen::new(&piece.m, dim);
-    // Rounding can leave an eigenvalue of a positive matrix just below 0.
-    eigen.values.iter_mut().for_each(|value| *value = value.max(0.0));
-    let mut e = vec![0.0; dim];
-    eigen.coordinates(&piece.theta, &mut e);
-    let mut walls = vec![0.0; piece.walls.len()];
-    for (out, wall) in walls.chunks_exact_mut(dim).zip(piece.walls.chunks_exact(dim)) {
-        eigen.coordinates(wall, out);
-    }
-    let problem = Problem { e, lambda: eigen.values.clone(), walls, margin: piece.margin };
-    (eigen, problem)
 }
 
 /// Splits where the relaxation spreads most: at the best point known, for the bound of a part is sharp on its border, or in
