@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::draws::Sampler;
+use super::form::{Form, SIZE_DOUBT, Shape, pairing};
 use super::history::History;
-use super::refit::{Effort, Member, Shape, Work, learned, losses, refit};
-use super::renewal::pairing;
+use super::refit::{Effort, Member, Work, learned, losses, refit};
 use super::sizes::{self, Forecast, PREDICTED_UNTIL, Sizes};
 use crate::arms::LIMIT;
 use crate::linalg::{axpy, dot, norm};
@@ -16,21 +16,12 @@ use crate::spare::with_zeros;
 /// Steps of a refit from where the last one ended, and of one from a new start.
 pub(super) const WARM_STEPS: usize = 4;
 pub(super) const COLD_STEPS: usize = 30;
-/// While data is scarce fits are cheap, and the mean of a few networks would lean to one side by chance: until `CROWDED` observations
-/// there are `CROWD` times as many, and then ever fewer.
-const CROWD: usize = 4;
-const CROWDED: u64 = 32;
 /// All members are refitted every round until this many observations, then a share of them, so that a round's cost does not grow.
 const EVERY_ROUND: f64 = 30.0;
 /// But while some have fallen out, at least this many a round for each of them, up to one in all.
 const SHORT: f64 = 0.25;
 /// A weight below this counts as none.
 const NEGLIGIBLE: f64 = 0.02;
-/// The most neurons considered when their number is not given.
-pub(super) const MOST_NEURONS: usize = 16;
-/// Beside a number of neurons that is given, so many more or fewer are considered, and −2 log of the prior grows by `SIZE_DOUBT` with each.
-const DOUBT: usize = 3;
-const SIZE_DOUBT: f64 = 6.0;
 /// Neurons whose sum has more than this share of their lengths point nearly the same way.
 const PARALLEL: f64 = 0.9;
 /// The noise of rounding, relative to the rewards.
@@ -39,40 +30,6 @@ const EXACT: f64 = 1e-9;
 const LEAST_SIGMA: f64 = 1e-150;
 /// A given noise level counts as much as this many residuals.
 const NOISE_WORTH: f64 = 10.0;
-
-/// How many networks there are after `seen` observations if `kept` are kept in the long run.
-pub(super) fn crowd(kept: usize, seen: u64) -> usize {
-    let most = CROWD * kept;
-    (most as u64 * CROWDED / seen.max(CROWDED)).max(kept as u64) as usize
-}
-
-/// The most networks that can be kept, and the most there ever are.
-pub(super) const MOST_NETWORKS: usize = 1000;
-pub(super) const LARGEST_CROWD: usize = CROWD * MOST_NETWORKS;
-
-/// What the networks are.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct Form {
-    pub(super) dim: usize,
-    /// 0: chosen by evidence.
-    pub(super) neurons: usize,
-    pub(super) shape: Shape,
-}
-
-impl Form {
-    /// The least and the greatest number of neurons considered.
-    pub(super) fn sizes(&self) -> (usize, usize) {
-        match self.neurons {
-            0 => (1, MOST_NEURONS),
-            given => (given.saturating_sub(DOUBT).max(1), given.saturating_add(DOUBT).min(MAX_NEURONS)),
-        }
-    }
-
-    /// The unknowns of a network of `neurons` neurons.
-    fn unknowns(&self, neurons: usize) -> f64 {
-        (neurons * self.shape.freedom(self.dim)) as f64
-    }
-}
 
 /// The plausible networks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -447,8 +404,6 @@ mod tests {
 
     #[test]
     fn a_crowd_thins_out_and_keeps_its_best() {
-        let counts: Vec<usize> = [0, 32, 64, 128, 10_000].map(|seen| crowd(32, seen)).to_vec();
-        assert_eq!(counts, [128, 128, 64, 32, 32]);
         let mut stream = Key::new(1).stream();
         let form = Form { dim: 2, neurons: 3, shape: Shape::Unit };
         let mut history = History::new(2, 16, 64, Key::new(2));

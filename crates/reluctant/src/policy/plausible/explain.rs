@@ -1,7 +1,7 @@
 //! What the policy thinks of an action, and why: which model acts, and what to warn of.
 
 use super::Plausible;
-use super::ensemble::MOST_NEURONS;
+use super::form::MOST_NEURONS;
 use crate::error::Result;
 use crate::policy::{Explanation, explain_by_score};
 use crate::relu::ReluNet;

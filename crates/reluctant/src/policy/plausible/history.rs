@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use super::condense::Condenser;
-use super::ensemble::LARGEST_CROWD;
+use super::crowd::LARGEST_CROWD;
 use crate::kernels::{LANES, Lane};
 use crate::rng::{Key, normal};
 use crate::spare::with_zeros;

@@ -31,10 +31,12 @@
 //! docs/rivals.md.
 
 mod condense;
+mod crowd;
 mod draws;
 mod ensemble;
 mod explain;
 mod fallback;
+mod form;
 mod history;
 mod optimism;
 mod refit;
@@ -56,10 +58,11 @@ use crate::kernels::network_values;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose};
-use ensemble::{Ensemble, Form, MOST_NETWORKS};
+use crowd::MOST_NETWORKS;
+use ensemble::Ensemble;
 use fallback::Fallback;
+use form::{Form, Shape};
 use history::{BUDGETS, History};
-use refit::Shape;
 
 /// The activations are frozen when the networks have agreed on the actions of this share of all rounds without a break, or of
 /// `AGREED_ROUNDS`.
@@ -238,7 +241,7 @@ impl Plausible {
             delta: params.real("delta")?,
             theorem: params.word("radius")? == "theorem",
         };
-        let crowd = ensemble::crowd(networks, 0);
+        let crowd = crowd::crowd(networks, 0);
         let sigma = params.real("sigma").ok();
         let mut stream = key.purpose(Purpose::Start).stream();
         Ok(Plausible {
@@ -258,7 +261,7 @@ impl Plausible {
         let dim = self.config.dim;
         self.history.dim() == dim
             && self.config.is_consistent()
-            && self.ensemble.members.len() == ensemble::crowd(self.config.networks, self.seen)
+            && self.ensemble.members.len() == crowd::crowd(self.config.networks, self.seen)
             && self.history.networks() == self.ensemble.members.len()
             && self.history.is_asleep() == self.frozen.is_some()
             && self.history.len() as u64 <= self.seen
@@ -336,7 +339,7 @@ impl Plausible {
         if present == self.config.networks {
             return;
         }
-        let crowd = ensemble::crowd(self.config.networks, self.seen);
+        let crowd = crowd::crowd(self.config.networks, self.seen);
         if crowd < present {
             self.ensemble.thin_out(crowd);
             self.history.thin_out(crowd);

@@ -9,6 +9,7 @@
 
 use pulp::{Arch, NullaryFnOnce};
 
+use super::form::Shape;
 use super::history::{Block, History};
 use super::wide;
 use crate::arms::in_limit;
@@ -53,25 +54,6 @@ impl Member {
     pub(super) fn restart(&mut self, paired: bool) {
         (self.loss, self.learned, self.damping) = (0.0, 0.0, FIRST_DAMPING);
         self.paired = paired;
-    }
-}
-
-/// Which neurons there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) enum Shape {
-    /// Unit length, second layer of ones.
-    Unit,
-    /// Any length, second layer ±1.
-    Signed,
-}
-
-impl Shape {
-    /// The unknowns of a neuron.
-    pub(super) fn freedom(self, dim: usize) -> usize {
-        match self {
-            Shape::Unit => dim - 1,
-            Shape::Signed => dim,
-        }
     }
 }
 

@@ -5,14 +5,14 @@
 //! of a thousand new starts some thirty came to see it, of a thousand variations three. So before a check ([`super::optimism`]) there is a
 //! *search*: many new starts, that it may be known what to hope for.
 
-use super::ensemble::{COLD_STEPS, Ensemble, Form, WARM_STEPS};
+use super::ensemble::{COLD_STEPS, Ensemble, WARM_STEPS};
+use super::form::Form;
 use super::history::History;
 use super::optimism::is_check;
-use super::refit::{Member, Shape};
-use crate::arms::LIMIT;
-use crate::linalg::{norm, normalise};
+use super::refit::Member;
+use crate::linalg::norm;
 use crate::relu::ReluNet;
-use crate::rng::{Stream, index, normal, uniform, unit_vector};
+use crate::rng::{Stream, index, uniform, unit_vector};
 
 /// Proposals a round: `EARLY` until `EARLY_UNTIL` observations, when fits are cheap and it is decided which optimum is believed in. Then
 /// fewer, by the square of the observations, but at least `RENEW` by their number, which is at most one.
@@ -30,39 +30,8 @@ const HOPELESS: f64 = 100.0;
 const RETRIES: usize = 2;
 /// If a number of neurons is given, a new start has it with this probability.
 const TRUST: f64 = 0.75;
-/// The share of starts whose neurons come in nearly opposite pairs. Independent neurons alone would make it look impossible that a
-/// network is high on both sides of the sphere.
-const PAIRED: f64 = 0.25;
-const PAIR_SPREAD: f64 = 0.3;
-
-/// The prior of pairs: that of [`Form::imagine`], of which −log is nearly this times the cosine between the two.
-pub(super) fn pairing(dim: usize) -> f64 {
-    dim as f64 / (PAIR_SPREAD * PAIR_SPREAD)
-}
 
 impl Form {
-    /// Makes of a random network one as imagined before any data: neurons in pairs now and then, rewards of the size `scale`. Whether
-    /// they are in pairs.
-    pub(super) fn imagine(&self, network: &mut ReluNet, scale: f64, stream: &mut Stream) -> bool {
-        let (theta, signs) = network.layers_mut();
-        let paired = uniform(stream) < PAIRED;
-        if paired {
-            for pair in theta.chunks_exact_mut(2 * self.dim) {
-                let (a, b) = pair.split_at_mut(self.dim);
-                b.iter_mut().zip(a).for_each(|(b, a)| *b = PAIR_SPREAD * *b - *a);
-                normalise(b);
-            }
-        }
-        if self.shape == Shape::Signed {
-            for (neuron, sign) in theta.chunks_exact_mut(self.dim).zip(signs) {
-                let length = (scale * normal(stream).abs()).min(LIMIT);
-                neuron.iter_mut().for_each(|x| *x *= length);
-                *sign = if uniform(stream) < 0.5 { 1.0 } else { -1.0 };
-            }
-        }
-        paired
-    }
-
     /// Draws one or two neurons of the network anew, of the same length.
     fn vary(&self, network: &mut ReluNet, stream: &mut Stream) {
         let (theta, signs) = network.layers_mut();

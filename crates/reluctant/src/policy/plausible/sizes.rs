@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ensemble::MOST_NEURONS;
+use super::form::MOST_NEURONS;
 
 /// After so many observations predictions count no more.
 pub(super) const PREDICTED_UNTIL: u64 = 12;

@@ -3,8 +3,9 @@
 //! (JᵀJ + μI)⁻¹Jᵀr = Jᵀ(JJᵀ + μI)⁻¹r and det(I + JᵀJ/σ²) = det(I + JJᵀ/σ²): so a matrix of the size of the history serves instead of one
 //! of the size of the network.
 
+use super::form::Shape;
 use super::history::History;
-use super::refit::{Shape, Work, differentiate, lane_dot, reflect};
+use super::refit::{Work, differentiate, lane_dot, reflect};
 use crate::kernels::LANES;
 use crate::linalg::{Cholesky, axpy, dot};
 
