@@ -30,6 +30,7 @@
 //! `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything else, the default `radius = "measured"` (1.5 standard deviations) included: see
 //! docs/rivals.md.
 
+mod checks;
 mod condense;
 mod crowd;
 mod draws;
@@ -38,6 +39,7 @@ mod explain;
 mod fallback;
 mod form;
 mod history;
+mod member;
 mod optimism;
 mod refit;
 mod renewal;
@@ -58,6 +60,7 @@ use crate::kernels::network_values;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose};
+use checks::is_check;
 use crowd::MOST_NETWORKS;
 use ensemble::Ensemble;
 use fallback::Fallback;
@@ -301,7 +304,7 @@ impl Plausible {
     /// checks and while they look like an imitation of a constant.
     fn linear_is_asked(&self) -> bool {
         self.fallback.advantage >= -REFUTED
-            && (!self.is_told() || optimism::is_check(self.seen) || self.ensemble.is_nearly_parallel())
+            && (!self.is_told() || is_check(self.seen) || self.ensemble.is_nearly_parallel())
     }
 
     /// Whether the number of neurons was told.
@@ -325,7 +328,7 @@ impl Plausible {
 
     fn radius(&self, frozen: &Frozen) -> f64 {
         if !self.config.theorem {
-            return if optimism::is_check(self.seen) { FROZEN_HOPE } else { FROZEN_WIDTH } * frozen.sigma;
+            return if is_check(self.seen) { FROZEN_HOPE } else { FROZEN_WIDTH } * frozen.sigma;
         }
         let neurons = frozen.regime.network().neurons() as f64;
         let Config { lambda, delta, .. } = self.config;
@@ -349,7 +352,7 @@ impl Plausible {
     /// Freezes the best network if the plausible ones have agreed for long enough.
     fn freeze_if_agreed(&mut self, action: &[f64]) {
         // A check is played where networks disagree, and says nothing about the actions of other rounds.
-        if !optimism::is_check(self.seen - 1) {
+        if !is_check(self.seen - 1) {
             let agree = !self.linear_acts() && self.ensemble.agree_at(action);
             self.agreed = if agree { self.agreed.saturating_add(1) } else { 0 };
         }

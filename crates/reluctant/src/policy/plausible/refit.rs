@@ -11,51 +11,16 @@ use pulp::{Arch, NullaryFnOnce};
 
 use super::form::Shape;
 use super::history::{Block, History};
+use super::member::Member;
 use super::wide;
 use crate::arms::in_limit;
 use crate::kernels::{LANES, Lane, block_dot};
 use crate::linalg::{Cholesky, axpy, dot, normalise};
-use crate::relu::ReluNet;
 
 /// Blocks whose Jacobian is held at once: it should stay in the nearest cache.
 const CHUNK: usize = 8;
 const LEAST_DAMPING: f64 = 1e-7;
 const MOST_DAMPING: f64 = 1e6;
-const FIRST_DAMPING: f64 = 1e-3;
-
-/// A network and how well it fits.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-pub(super) struct Member {
-    pub(super) network: ReluNet,
-    /// Σ (f(x) − y)² over the history.
-    pub(super) loss: f64,
-    /// log det(I + s²JᵀJ/σ²), with s the size that neurons have: what the data has taught about the unknowns, and so what they cost in
-    /// evidence (Laplace's approximation). A neuron that no action has touched costs nothing.
-    pub(super) learned: f64,
-    /// The damping at which the last step succeeded, relative to the greatest diagonal entry.
-    pub(super) damping: f64,
-    /// Whether its neurons were imagined in nearly opposite pairs.
-    pub(super) paired: bool,
-}
-
-impl Member {
-    pub(super) fn new(network: ReluNet) -> Self {
-        Member { network, loss: 0.0, learned: 0.0, damping: FIRST_DAMPING, paired: false }
-    }
-
-    /// Becomes a copy of another, in the memory that is there.
-    pub(super) fn copy(&mut self, other: &Member) {
-        self.network.clone_from(&other.network);
-        (self.loss, self.learned, self.damping) = (other.loss, other.learned, other.damping);
-        self.paired = other.paired;
-    }
-
-    /// Forgets how well it fits: its network is another now.
-    pub(super) fn restart(&mut self, paired: bool) {
-        (self.loss, self.learned, self.damping) = (0.0, 0.0, FIRST_DAMPING);
-        self.paired = paired;
-    }
-}
 
 /// How far a refit goes.
 #[derive(Debug, Clone, Copy)]
@@ -335,6 +300,7 @@ fn retract(theta: &[f64], dim: usize, shape: Shape, work: &mut Work) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::relu::ReluNet;
     use crate::rng::{Key, normal, unit_vector};
 
     const MEMBER: usize = 2;

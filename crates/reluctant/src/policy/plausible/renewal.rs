@@ -5,11 +5,11 @@
 //! of a thousand new starts some thirty came to see it, of a thousand variations three. So before a check ([`super::optimism`]) there is a
 //! *search*: many new starts, that it may be known what to hope for.
 
+use super::checks::is_check;
 use super::ensemble::{COLD_STEPS, Ensemble, WARM_STEPS};
 use super::form::Form;
 use super::history::History;
-use super::optimism::is_check;
-use super::refit::Member;
+use super::member::Member;
 use crate::linalg::norm;
 use crate::relu::ReluNet;
 use crate::rng::{Stream, index, uniform, unit_vector};

@@ -1,0 +1,42 @@
+//! One of the plausible networks.
+
+use serde::{Deserialize, Serialize};
+
+use crate::relu::ReluNet;
+
+/// The damping of its first step.
+const FIRST_DAMPING: f64 = 1e-3;
+
+/// A network and how well it fits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Member {
+    pub(super) network: ReluNet,
+    /// Σ (f(x) − y)² over the history.
+    pub(super) loss: f64,
+    /// log det(I + s²JᵀJ/σ²), with s the size that neurons have: what the data has taught about the unknowns, and so
+    /// what they cost in evidence (Laplace's approximation). A neuron that no action has touched costs nothing.
+    pub(super) learned: f64,
+    /// The damping at which the last step succeeded, relative to the greatest diagonal entry.
+    pub(super) damping: f64,
+    /// Whether its neurons were imagined in nearly opposite pairs.
+    pub(super) paired: bool,
+}
+
+impl Member {
+    pub(super) fn new(network: ReluNet) -> Self {
+        Member { network, loss: 0.0, learned: 0.0, damping: FIRST_DAMPING, paired: false }
+    }
+
+    /// Becomes a copy of another, in the memory that is there.
+    pub(super) fn copy(&mut self, other: &Member) {
+        self.network.clone_from(&other.network);
+        (self.loss, self.learned, self.damping) = (other.loss, other.learned, other.damping);
+        self.paired = other.paired;
+    }
+
+    /// Forgets how well it fits: its network is another now.
+    pub(super) fn restart(&mut self, paired: bool) {
+        (self.loss, self.learned, self.damping) = (0.0, 0.0, FIRST_DAMPING);
+        self.paired = paired;
+    }
+}
