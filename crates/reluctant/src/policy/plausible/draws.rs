@@ -15,8 +15,9 @@ use std::f64::consts::TAU;
 use pulp::{Arch, NullaryFnOnce};
 
 use super::history::History;
+use super::lanes::total;
 use super::member::Member;
-use super::refit::{losses, total};
+use super::refit::losses;
 use crate::kernels::{LANES, Lane, block_dot};
 use crate::linalg::{axpy, dot, norm, normalise};
 use crate::rng::{Stream, normal, uniform};

@@ -10,15 +10,15 @@
 use pulp::{Arch, NullaryFnOnce};
 
 use super::form::Shape;
-use super::history::{Block, History};
+use super::history::History;
+use super::jacobian::Work;
+use super::lanes::total;
 use super::member::Member;
-use super::wide;
+use super::{narrow, wide};
 use crate::arms::in_limit;
-use crate::kernels::{LANES, Lane, block_dot};
-use crate::linalg::{Cholesky, axpy, dot, normalise};
+use crate::kernels::{LANES, block_dot};
+use crate::linalg::{axpy, dot, normalise};
 
-/// Blocks whose Jacobian is held at once: it should stay in the nearest cache.
-const CHUNK: usize = 8;
 const LEAST_DAMPING: f64 = 1e-7;
 const MOST_DAMPING: f64 = 1e6;
 
@@ -28,21 +28,6 @@ pub(super) struct Effort {
     pub(super) steps: usize,
     /// A step that gains less ends the refit.
     pub(super) tolerance: f64,
-}
-
-/// Buffers, kept from refit to refit.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Work {
-    pub(super) reflectors: Vec<f64>,
-    pub(super) jacobian: Vec<Lane>,
-    /// JᵀJ or JJᵀ, its upper triangle, and of what size it is.
-    pub(super) normal: Vec<f64>,
-    pub(super) size: usize,
-    pub(super) factor: Vec<f64>,
-    /// Jᵀr or r.
-    pub(super) gradient: Vec<f64>,
-    pub(super) step: Vec<f64>,
-    pub(super) trial: Vec<f64>,
 }
 
 /// Refits `member`, the `m`-th, by a few steps.
@@ -57,8 +42,8 @@ pub(super) fn refit(
 ) {
     let unknowns = member.network.neurons() * shape.freedom(history.dim());
     let wide = wide::pays(unknowns, history.len());
-    let linearise = if wide { wide::linearise } else { linearise };
-    let solve = if wide { wide::solve } else { solve };
+    let linearise = if wide { wide::linearise } else { narrow::linearise };
+    let solve = if wide { wide::solve } else { narrow::solve };
     let mut loss = linearise(member.network.theta(), member.network.signs(), m, shape, history, sigma, work);
     let mut plain = None;
     let mut refused = 0;
@@ -120,162 +105,6 @@ pub(super) fn losses(theta: &[f64], signs: &[f64], m: usize, history: &History, 
     Arch::new().dispatch(Kernel(theta, signs, m, history, sigma))
 }
 
-/// The sum of all lanes.
-///
-/// Written out, because a loop over the widths would be compiled as one, and of lanes the compiler cannot see behind, because it would
-/// otherwise carry the narrow vectors of the last additions into the loop that made the lanes.
-#[inline(always)]
-pub(super) fn total(lanes: Lane) -> f64 {
-    let lanes = std::hint::black_box(lanes);
-    let eight: [f64; 8] = std::array::from_fn(|i| lanes[i] + lanes[i + 8]);
-    let four: [f64; 4] = std::array::from_fn(|i| eight[i] + eight[i + 4]);
-    (four[0] + four[2]) + (four[1] + four[3])
-}
-
-/// JᵀJ (its upper triangle), Jᵀr and the perturbed loss at `theta`, into `work`.
-pub(super) fn linearise(
-    theta: &[f64],
-    signs: &[f64],
-    m: usize,
-    shape: Shape,
-    history: &History,
-    sigma: f64,
-    work: &mut Work,
-) -> f64 {
-    let unknowns = signs.len() * shape.freedom(history.dim());
-    reflect(theta, history.dim(), &mut work.reflectors);
-    work.jacobian.resize((unknowns + 1) * CHUNK, [0.0; LANES]);
-    work.normal.clear();
-    work.normal.resize(unknowns * unknowns, 0.0);
-    work.size = unknowns;
-    work.gradient.clear();
-    work.gradient.resize(unknowns, 0.0);
-    struct Kernel<'a>(&'a [f64], &'a [f64], usize, Shape, &'a History, f64, &'a mut Work);
-    impl NullaryFnOnce for Kernel<'_> {
-        type Output = f64;
-        #[inline(always)]
-        fn call(self) -> f64 {
-            let Kernel(theta, signs, m, shape, history, sigma, work) = self;
-            let mut loss = 0.0;
-            let mut held = 0;
-            for block in history.blocks(m) {
-                differentiate(theta, signs, shape, block, sigma, &work.reflectors, &mut work.jacobian, (held, CHUNK));
-                held += 1;
-                if held == CHUNK {
-                    loss += accumulate(held, work);
-                    held = 0;
-                }
-            }
-            loss + accumulate(held, work)
-        }
-    }
-    Arch::new().dispatch(Kernel(theta, signs, m, shape, history, sigma, work))
-}
-
-/// Row a of the transposed Jacobian at block `at` of so many is `jacobian[a·blocks + at]`; the residuals are its last row.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-pub(super) fn differentiate(
-    theta: &[f64],
-    signs: &[f64],
-    shape: Shape,
-    block: Block<'_>,
-    sigma: f64,
-    reflectors: &[f64],
-    jacobian: &mut [Lane],
-    (at, blocks): (usize, usize),
-) {
-    let d = block.actions.len();
-    let freedom = shape.freedom(d);
-    let mut residual = [0.0; LANES];
-    for lane in 0..LANES {
-        residual[lane] = -block.rewards[lane] - sigma * block.jitter[lane];
-    }
-    for (i, (neuron, &sign)) in theta.chunks_exact(d).zip(signs).enumerate() {
-        let input = block_dot(neuron, block.actions);
-        let mut active = [0.0; LANES];
-        for lane in 0..LANES {
-            active[lane] = if input[lane] > 0.0 { sign } else { 0.0 };
-            residual[lane] += active[lane] * input[lane];
-        }
-        let reflector = &reflectors[i * d..(i + 1) * d];
-        let mut along = [0.0; LANES];
-        if shape == Shape::Unit {
-            along = block_dot(reflector, block.actions);
-            let beta = 1.0 / (1.0 + neuron[0].abs());
-            along.iter_mut().for_each(|a| *a *= beta);
-        }
-        for a in 0..freedom {
-            let j = a + d - freedom;
-            let row = &mut jacobian[(i * freedom + a) * blocks + at];
-            for lane in 0..LANES {
-                row[lane] = active[lane] * (block.actions[j][lane] - along[lane] * reflector[j]);
-            }
-        }
-    }
-    jacobian[signs.len() * freedom * blocks + at] = residual;
-}
-
-/// Adds the blocks held to JᵀJ and Jᵀr; their part of the loss.
-#[inline(always)]
-fn accumulate(held: usize, work: &mut Work) -> f64 {
-    let unknowns = work.gradient.len();
-    let row = |a: usize| &work.jacobian[a * CHUNK..a * CHUNK + held];
-    let residual = row(unknowns);
-    for a in 0..unknowns {
-        let left = row(a);
-        work.gradient[a] += lane_dot(left, residual);
-        for b in a..unknowns {
-            work.normal[a * unknowns + b] += lane_dot(left, row(b));
-        }
-    }
-    lane_dot(residual, residual)
-}
-
-#[inline(always)]
-pub(super) fn lane_dot(a: &[Lane], b: &[Lane]) -> f64 {
-    let mut sum = [0.0; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..LANES {
-            sum[lane] += a[lane] * b[lane];
-        }
-    }
-    total(sum)
-}
-
-/// v = θ ± e₁ of every neuron.
-pub(super) fn reflect(theta: &[f64], dim: usize, reflectors: &mut Vec<f64>) {
-    reflectors.clear();
-    reflectors.extend_from_slice(theta);
-    for v in reflectors.chunks_exact_mut(dim) {
-        v[0] += 1.0f64.copysign(v[0]);
-    }
-}
-
-/// The damped Gauss–Newton step, into `work.step`; nothing if the matrix is not positive definite.
-pub(super) fn solve(damping: f64, work: &mut Work) -> Option<()> {
-    let unknowns = work.size;
-    work.factor.clear();
-    work.factor.extend_from_slice(&work.normal);
-    let top = (0..unknowns).fold(f64::MIN_POSITIVE, |m, a| m.max(work.normal[a * unknowns + a]));
-    (0..unknowns).for_each(|a| work.factor[a * unknowns + a] += damping * top);
-    let factor = Cholesky::new(&mut work.factor, unknowns)?;
-    work.step.clear();
-    work.step.extend(work.gradient.iter().map(|g| -g));
-    factor.solve(&mut work.step);
-    work.step.iter().all(|h| h.is_finite()).then_some(())
-}
-
-/// log det(I + JᵀJ/σ²) = log det(I + JJᵀ/σ²) at the last place that was linearised.
-pub(super) fn learned(sigma: f64, work: &mut Work) -> Option<f64> {
-    let size = work.size;
-    work.factor.clear();
-    work.factor.extend(work.normal.iter().map(|x| x / (sigma * sigma)));
-    (0..size).for_each(|a| work.factor[a * size + a] += 1.0);
-    let log_det = Cholesky::new(&mut work.factor, size)?.log_det();
-    log_det.is_finite().then_some(log_det)
-}
-
 /// θ moved by the step and, if of unit length, brought back to the sphere, into `work.trial`.
 fn retract(theta: &[f64], dim: usize, shape: Shape, work: &mut Work) {
     let freedom = shape.freedom(dim);
@@ -299,6 +128,8 @@ fn retract(theta: &[f64], dim: usize, shape: Shape, work: &mut Work) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::jacobian::learned;
+    use super::super::narrow::linearise;
     use super::*;
     use crate::relu::ReluNet;
     use crate::rng::{Key, normal, unit_vector};

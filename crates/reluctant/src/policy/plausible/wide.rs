@@ -5,7 +5,8 @@
 
 use super::form::Shape;
 use super::history::History;
-use super::refit::{Work, differentiate, lane_dot, reflect};
+use super::jacobian::{Work, differentiate, reflect};
+use super::lanes::lane_dot;
 use crate::kernels::LANES;
 use crate::linalg::{Cholesky, axpy, dot};
 
@@ -67,7 +68,8 @@ pub(super) fn solve(damping: f64, work: &mut Work) -> Option<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::refit;
+    use super::super::jacobian::learned;
+    use super::super::narrow;
     use super::*;
     use crate::relu::ReluNet;
     use crate::rng::{Key, normal, unit_vector};
@@ -87,17 +89,17 @@ mod tests {
             assert!(pays(neurons * shape.freedom(dim), history.len()));
             let (mut ours, mut theirs) = (Work::default(), Work::default());
             let loss = linearise(theta, signs, 2, shape, &history, sigma, &mut ours);
-            let expected = refit::linearise(theta, signs, 2, shape, &history, sigma, &mut theirs);
+            let expected = narrow::linearise(theta, signs, 2, shape, &history, sigma, &mut theirs);
             assert!((loss - expected).abs() < 1e-12 * expected);
             for damping in [1e-3, 1.0] {
                 solve(damping, &mut ours).unwrap();
-                refit::solve(damping, &mut theirs).unwrap();
+                narrow::solve(damping, &mut theirs).unwrap();
                 assert_eq!(ours.step.len(), theirs.step.len());
                 for (a, b) in ours.step.iter().zip(&theirs.step) {
                     assert!((a - b).abs() < 1e-9, "{a} is not {b}");
                 }
             }
-            let [a, b] = [ours, theirs].map(|mut work| refit::learned(sigma, &mut work).unwrap());
+            let [a, b] = [ours, theirs].map(|mut work| learned(sigma, &mut work).unwrap());
             assert!((a - b).abs() < 1e-9 * b, "{a} is not {b}");
         }
     }
