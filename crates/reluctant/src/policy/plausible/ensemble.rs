@@ -1,4 +1,4 @@
-//! The plausible networks: drawn, refitted as data comes, replaced when they fall out, renewed so that none is taken for granted.
+//! The plausible networks: what they are, how well each fits, and how much it counts.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,10 +18,6 @@ use crate::spare::with_zeros;
 /// Steps of a refit from where the last one ended, and of one from a new start.
 pub(super) const WARM_STEPS: usize = 4;
 pub(super) const COLD_STEPS: usize = 30;
-/// All members are refitted every round until this many observations, then a share of them, so that a round's cost does not grow.
-const EVERY_ROUND: f64 = 30.0;
-/// But while some have fallen out, at least this many a round for each of them, up to one in all.
-const SHORT: f64 = 0.25;
 /// A weight below this counts as none.
 const NEGLIGIBLE: f64 = 0.02;
 /// Neurons whose sum has more than this share of their lengths point nearly the same way.
@@ -51,7 +47,7 @@ pub(super) struct Ensemble {
     sizes: Option<Sizes>,
     /// Whose turn it is to be refitted, and the refits that are due.
     pub(super) next: usize,
-    due: f64,
+    pub(super) due: f64,
     /// A member that is no longer one, for its memory.
     #[serde(skip)]
     pub(super) spare: Option<Member>,
@@ -121,38 +117,9 @@ impl Ensemble {
         }
     }
 
-    /// Learns the newest observation of the history, of which the losses know already.
-    pub(super) fn learn(&mut self, y: f64, history: &History, stream: &mut Stream) {
-        let n = history.len() as f64;
-        let sized = history.seen() > 1 && self.scale > 0.0;
-        self.scale = if history.seen() == 1 {
-            y.abs()
-        } else {
-            (self.scale * self.scale + (y * y - self.scale * self.scale) / n).max(0.0).sqrt()
-        };
-        if !sized && self.scale > 0.0 && self.form.shape == Shape::Signed {
-            self.resize();
-            self.reassess(history);
-        }
-        let seen = history.seen() as f64;
-        let missing = self.weights.iter().filter(|weight| **weight == 0.0).count() as f64;
-        let share = self.members.len() as f64 * (EVERY_ROUND / seen).min(1.0);
-        self.due += share.max((SHORT * missing).min(1.0));
-        if self.due >= 1.0 {
-            while self.due >= 1.0 {
-                self.due -= 1.0;
-                self.refit_next(history, stream);
-            }
-            self.weigh(n);
-        }
-        self.renew(history, stream);
-        self.estimate_noise(n);
-        self.weigh(n);
-    }
-
     /// Gives neurons the size of the first reward that is not zero, and the noise a tenth of it if nothing is known of it: before, they
     /// were imagined to be of about 1.
-    fn resize(&mut self) {
+    pub(super) fn resize(&mut self) {
         for member in &mut self.members {
             let (theta, _) = member.network.layers_mut();
             theta.iter_mut().for_each(|x| *x = (*x * self.scale).clamp(-LIMIT, LIMIT));
@@ -214,7 +181,7 @@ impl Ensemble {
     }
 
     /// σ² from the residuals of the best fit and the guess.
-    fn estimate_noise(&mut self, n: f64) {
+    pub(super) fn estimate_noise(&mut self, n: f64) {
         let best = self.best();
         let member = &self.members[best];
         let spare = (n - self.form.unknowns(member.network.neurons())).max(0.0);
@@ -405,30 +372,6 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_thins_out_and_keeps_its_best() {
-        let mut stream = Key::new(1).stream();
-        let form = Form { dim: 2, neurons: 3, shape: Shape::Unit };
-        let mut history = History::new(2, 16, 64, Key::new(2));
-        let mut ensemble = Ensemble::new(form, 16, Some(0.1), &mut stream);
-        let mut x = [0.0; 2];
-        for number in 0..20 {
-            unit_vector(&mut stream, &mut x);
-            let place = history.push(number, &x, 1.0);
-            ensemble.account(place, &history);
-            ensemble.learn(1.0, &history, &mut stream);
-        }
-        let cost = |ensemble: &Ensemble| ensemble.cost(&ensemble.members[ensemble.best()]);
-        for count in (2..16).rev() {
-            let before = cost(&ensemble);
-            ensemble.thin_out(count);
-            history.thin_out(count);
-            assert_eq!((ensemble.members.len(), ensemble.weights.len(), history.networks()), (count, count, count));
-            assert_eq!(cost(&ensemble), before);
-            ensemble.learn(1.0, &history, &mut stream);
-        }
-    }
-
-    #[test]
     fn losses_stay_those_of_the_history() {
         let (networks, sigma) = (4, 0.1);
         let mut stream = Key::new(1).stream();
@@ -450,28 +393,5 @@ mod tests {
             let loss = losses(network.theta(), network.signs(), m, &history, sigma).0;
             assert!((member.loss - loss).abs() < 1e-10 * loss, "{m}: {} is not {loss}", member.loss);
         }
-    }
-
-    #[test]
-    fn predictions_tell_sizes_apart_before_the_unknowns_are_determined() {
-        let mut far_off = 0.0;
-        for seed in 0..10 {
-            let mut stream = Key::new(seed).stream();
-            let truth = ReluNet::random(5, 2, &mut stream);
-            let mut history = History::new(5, 128, 64, Key::new(2));
-            let mut ensemble =
-                Ensemble::new(Form { dim: 5, neurons: 0, shape: Shape::Unit }, 128, Some(0.1), &mut stream);
-            let mut x = [0.0; 5];
-            for number in 0..PREDICTED_UNTIL {
-                unit_vector(&mut stream, &mut x);
-                let y = truth.value(&x) + 0.1 * normal(&mut stream);
-                let place = history.push(number, &x, y);
-                ensemble.account(place, &history);
-                ensemble.learn(y, &history, &mut stream);
-            }
-            far_off += ensemble.plausible().filter(|(_, network)| network.neurons() > 6).map(|(w, _)| w).sum::<f64>();
-        }
-        // Before any data four.
-        assert!(far_off < 2.0, "{far_off} of 10");
     }
 }

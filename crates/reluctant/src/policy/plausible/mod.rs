@@ -41,6 +41,7 @@ mod form;
 mod history;
 mod jacobian;
 mod lanes;
+mod learning;
 mod member;
 mod narrow;
 mod optimism;
