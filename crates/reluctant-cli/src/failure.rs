@@ -27,12 +27,21 @@ impl Failure {
         }
     }
 
+    /// Which options help, where some do.
+    fn hint(&self) -> &'static str {
+        match self {
+            Failure::Lab(LabError::OtherExperiment { .. }) => " (--out names another folder, --fresh starts over)",
+            Failure::Lab(LabError::Occupied { .. } | LabError::Busy { .. }) => " (--out names another folder)",
+            _ => "",
+        }
+    }
+
     /// Says what went wrong and gives the exit code. A reader that closed the pipe (`| head`) wants no complaint.
     pub(crate) fn report(&self) -> ExitCode {
         if matches!(self, Failure::Output(cause) if cause.kind() == std::io::ErrorKind::BrokenPipe) {
             return ExitCode::SUCCESS;
         }
-        eprintln!("reluctant: {self}");
+        eprintln!("reluctant: {self}{}", self.hint());
         ExitCode::from(self.code())
     }
 }

@@ -327,7 +327,9 @@ fn every_mistake_in_a_file_is_named_with_its_line() {
 
 #[test]
 fn a_whole_number_may_be_written_as_a_float() {
-    let read = |text: &str| reluctant_lab::Experiment::parse(text, Path::new("floats.toml")).unwrap();
+    let read = |text: &str| {
+        reluctant_lab::Experiment::parse(text, Path::new("floats.toml"), &reluctant_lab::registry()).unwrap()
+    };
     let floats = SPEC.replace("seed = 5", "seed = 5.0").replace("rounds = 120", "rounds = 1.2e2");
     assert_eq!(read(&floats.replace("trials = 6", "trials = 6.0")), read(SPEC));
 }
@@ -564,8 +566,8 @@ fn list_shows_every_policy_and_environment() {
     let names = |kind: &str| -> Vec<String> {
         value[kind].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(names("policies").len(), reluctant::policy::REGISTRY.len());
-    assert_eq!(names("environments").len(), reluctant::env::REGISTRY.len());
+    assert_eq!(names("policies").len(), reluctant::policy::BUILT_IN.len());
+    assert_eq!(names("environments").len(), reluctant_lab::registry().environments().len());
     for name in names("policies").iter().chain(&names("environments")) {
         assert!(text.contains(&format!("\n{name}: ")));
     }
@@ -609,7 +611,7 @@ fn the_shipped_experiments_are_valid() {
     }
     for path in paths {
         if path.extension().is_some_and(|extension| extension == "toml") {
-            reluctant_lab::Experiment::load(&path).unwrap();
+            reluctant_lab::Experiment::load(&path, &reluctant_lab::registry()).unwrap();
             found += 1;
         }
     }

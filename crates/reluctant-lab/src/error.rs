@@ -20,18 +20,18 @@ pub enum LabError {
         message: String,
     },
     /// A file or folder cannot be read or written.
-    #[error("cannot {action} {}: {cause}", path.display())]
+    #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// What was tried.
         action: &'static str,
         /// On which path.
         path: PathBuf,
         /// Why it failed.
-        cause: std::io::Error,
+        source: std::io::Error,
     },
     /// The folder holds results of another experiment.
     #[error(
-        "{} holds the results of another experiment ({what}); choose another folder with --out, or start over with --fresh",
+        "{} holds the results of another experiment ({what}); choose another folder, or start over afresh",
         dir.display()
     )]
     OtherExperiment {
@@ -42,7 +42,7 @@ pub enum LabError {
     },
     /// The folder holds no experiment, but a file that this one would write over.
     #[error(
-        "{} holds no experiment, but a file {file} that this one would write over; choose another folder with --out, or move that file away",
+        "{} holds no experiment, but a file {file} that this one would write over; choose another folder, or move that file away",
         dir.display()
     )]
     Occupied {
@@ -52,7 +52,7 @@ pub enum LabError {
         file: &'static str,
     },
     /// Another process is writing to the folder.
-    #[error("another run is writing to {}; wait for it, or choose another folder with --out", dir.display())]
+    #[error("another run is writing to {}; wait for it, or choose another folder", dir.display())]
     Busy {
         /// The folder.
         dir: PathBuf,
@@ -66,7 +66,7 @@ pub enum LabError {
         reason: String,
     },
     /// A trial failed.
-    #[error("trial {trial} of {policy} in {world} failed: {cause}")]
+    #[error("trial {trial} of {policy} in {world} failed: {source}")]
     Trial {
         /// Which environment.
         world: String,
@@ -75,7 +75,17 @@ pub enum LabError {
         /// Which trial.
         trial: u64,
         /// Why.
-        cause: Box<reluctant::Error>,
+        source: Box<reluctant::Error>,
+    },
+    /// An environment failed in the midst of a trial.
+    #[error("trial {trial} in {world} failed: {source}")]
+    Environment {
+        /// Which environment.
+        world: String,
+        /// Which trial.
+        trial: u64,
+        /// Why.
+        source: Box<reluctant::Error>,
     },
     /// The threads to play on cannot be started.
     #[error("cannot start the threads to play on: {0}")]
@@ -105,6 +115,6 @@ impl LabError {
 
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> LabError {
         let path = path.to_owned();
-        move |cause| LabError::Io { action, path, cause }
+        move |source| LabError::Io { action, path, source }
     }
 }

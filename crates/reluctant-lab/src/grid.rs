@@ -3,23 +3,21 @@
 //! A parameter may mean nothing beside the others, as the highest degree of monomials where there are none. Tuning it would report a
 //! choice that is none.
 
-use std::fmt::{self, Write};
+use reluctant::{Key, Registry, Settings, Value};
 
-use reluctant::{Key, Settings, Value, policy};
-use xxhash_rust::xxh3::Xxh3;
-
-use crate::plan::{Stage, facts};
+use crate::plan::Stage;
 use crate::spec::{Contender, Experiment, World};
-
-/// Policies that show more of themselves than so many bytes are not compared: their matrices would take too long.
-const LONG: usize = 1 << 22;
 
 /// The first list of `contender`, of more than one value, all of whose values make the same policy: in every environment, and
 /// whatever the other lists choose.
-pub(crate) fn idle_list<'c>(experiment: &Experiment, contender: &'c Contender) -> reluctant::Result<Option<&'c str>> {
+pub(crate) fn idle_list<'c>(
+    registry: &Registry,
+    experiment: &Experiment,
+    contender: &'c Contender,
+) -> reluctant::Result<Option<&'c str>> {
     'lists: for (name, values) in contender.grid.iter().filter(|(_, values)| values.len() > 1) {
         for world in &experiment.worlds {
-            if matters(experiment, world, contender, name, &values[0])? {
+            if matters(registry, experiment, world, contender, name, &values[0])? {
                 continue 'lists;
             }
         }
@@ -28,55 +26,27 @@ pub(crate) fn idle_list<'c>(experiment: &Experiment, contender: &'c Contender) -
     Ok(None)
 }
 
-/// Whether some candidate is another policy once `name` is set to `first`.
+/// Whether some candidate is another policy once `name` is set to `first`: whether the settings that are read while it is made differ.
 fn matters(
+    registry: &Registry,
     experiment: &Experiment,
     world: &World,
     contender: &Contender,
     name: &str,
     first: &Value,
 ) -> reluctant::Result<bool> {
-    let (dim, _) = facts(&world.kind, &world.settings)?;
-    let look = |candidate: &Settings| {
-        let settings = experiment.trial(world, contender, candidate, Stage::Reported, 0)?.policy_settings;
-        look_of(&contender.kind, dim, &settings)
+    let (space, entry) = (world.space(registry)?, registry.policy(&contender.kind)?);
+    let identity = |candidate: &Settings| {
+        let trial = experiment.trial(registry, world, contender, candidate, Stage::Reported, 0)?;
+        entry.build_and_identify(space, &trial.policy_settings, Key::new(0)).map(|(_, identity)| identity)
     };
     for candidate in contender.candidates() {
         let changed = candidate.clone().with(name, first.clone());
-        if changed == candidate {
-            continue;
-        }
-        let alike = match look(&changed)? {
-            Some(one) => look(&candidate)? == Some(one),
-            None => false,
-        };
-        if !alike {
+        if changed != candidate && identity(&changed)? != identity(&candidate)? {
             return Ok(true);
         }
     }
     Ok(false)
-}
-
-/// A hash of all that a new policy is: every field of it is in what it shows of itself. (A snapshot would say the same, but hold a
-/// second copy of large matrices in memory.) Nothing if that is too long.
-fn look_of(kind: &str, dim: usize, settings: &Settings) -> reluctant::Result<Option<u128>> {
-    let mut look = Look { hash: Xxh3::new(), left: LONG };
-    let whole = write!(look, "{:?}", policy::build(kind, dim, settings, Key::new(0))?);
-    Ok(whole.is_ok().then(|| look.hash.digest128()))
-}
-
-struct Look {
-    hash: Xxh3,
-    /// How many more bytes may come.
-    left: usize,
-}
-
-impl Write for Look {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.left = self.left.checked_sub(text.len()).ok_or(fmt::Error)?;
-        self.hash.update(text.as_bytes());
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -87,7 +57,7 @@ mod tests {
 
     fn said(policy: &str) -> Option<String> {
         let text = format!("[[environment]]\nkind = \"relu-sphere\"\narms = 5\n\n[[policy]]\n{policy}\n");
-        Experiment::parse(&text, Path::new("grid.toml")).err().map(|error| error.to_string())
+        Experiment::parse(&text, Path::new("grid.toml"), &Registry::default()).err().map(|error| error.to_string())
     }
 
     #[test]
@@ -98,6 +68,7 @@ mod tests {
             ("kind = \"oful\"\nlambda = [1, 1.0]", "lambda"),
             ("kind = \"neural-ucb\"\nupdate = \"zhou\"\nnu = [1, 10]", "nu"),
             ("kind = \"neural-ucb\"\ngamma = [1, 10]", "gamma"),
+            ("kind = \"neural-ucb\"\nmatrix = \"full\"\nwidth = 200\ngamma = [1, 10]", "gamma"),
         ] {
             let error = said(policy).unwrap();
             let sentence = format!("every value in the list of {idle} makes the same policy");
@@ -111,8 +82,6 @@ mod tests {
             "kind = \"oful\"\nlambda = [0.1, 1.0]\nfeatures = [\"raw\", \"monomials\"]\ndegree = [2, 3]",
             "kind = \"neural-ucb\"\nupdate = [\"authors\", \"zhou\"]\nnu = [1, 10]\ngamma = [1, 10]",
             "kind = \"oful\"\ndegree = [3]",
-            // Too large to compare.
-            "kind = \"neural-ucb\"\nmatrix = \"full\"\nwidth = 200\ngamma = [1, 10]",
         ] {
             assert_eq!(said(policy), None, "{policy}");
         }

@@ -1,12 +1,13 @@
 //! Experiments with bandits: from a TOML file to trials, statistics, tables, figures and reports.
 //!
-//! One way through: [`spec`] reads an experiment, [`plan`] names its trials, [`run`] plays them in parallel, [`store`] keeps
+//! One way through: [`spec`] describes an experiment, [`read`](Experiment::load) reads it from TOML, [`plan`] names its trials, [`run`] plays them in parallel, [`store`] keeps
 //! each as it finishes, [`results`] holds them in order, [`stats`] sums them up and [`report`] shows them, beside what a [`theorem`]
 //! promises.
 
 pub mod error;
 mod grid;
 pub mod plan;
+mod read;
 pub mod report;
 pub mod results;
 pub mod run;
@@ -19,3 +20,8 @@ mod timed;
 pub use error::{LabError, Result};
 pub use spec::Experiment;
 pub use store::Store;
+
+/// The policies and environments that the lab knows: all of the core's, and those that read files.
+pub fn registry() -> reluctant::Registry {
+    reluctant::Registry::default()
+}

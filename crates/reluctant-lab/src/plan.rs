@@ -2,7 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use reluctant::{Key, Policy, Settings, Value, env, play_together, policy};
+use reluctant::play::Stopped;
+use reluctant::{Key, Policy, Registry, Settings, Space, play_together};
 use serde::{Deserialize, Serialize};
 
 use crate::results::TrialCurve;
@@ -40,13 +41,29 @@ pub struct Trial {
     pub stage: Stage,
     /// The number of the trial within its stage, from 0.
     pub trial: u64,
+    /// The data that the environment takes its rounds from, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+}
+
+/// Data that an environment takes its rounds from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Source {
+    /// A fingerprint of what they hold.
+    pub content: String,
+    /// The settings that say where they lie, which is no part of what a trial is.
+    pub paths: Vec<String>,
 }
 
 impl Trial {
     /// The trial's name: a hash of its content.
     pub fn id(&self) -> String {
+        let mut named = self.clone();
+        if let Some(source) = &self.source {
+            source.paths.iter().for_each(|name| named.environment_settings.set(name, source.content.as_str()));
+        }
         // Serialising plain maps and numbers cannot fail.
-        let content = serde_json::to_vec(self).unwrap_or_default();
+        let content = serde_json::to_vec(&named).unwrap_or_default();
         format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&content))
     }
 
@@ -57,29 +74,20 @@ impl Trial {
     }
 
     /// Plays the trial.
-    pub fn run(&self) -> reluctant::Result<TrialCurve> {
-        self.run_until(&AtomicBool::new(false))
+    pub fn run(&self, registry: &Registry) -> reluctant::Result<TrialCurve> {
+        self.run_until(registry, &AtomicBool::new(false))
     }
 
     /// Plays the trial; once `stop` is set, it ends with [`reluctant::Error::Stopped`].
-    pub fn run_until(&self, stop: &AtomicBool) -> reluctant::Result<TrialCurve> {
-        self.run_with(stop, |dim, key| self.policy(dim, key))
-    }
-
-    /// Plays the trial's rounds with the policy that `make` makes instead of the one it names.
-    pub fn run_with(
-        &self,
-        stop: &AtomicBool,
-        make: impl Fn(usize, Key) -> reluctant::Result<Box<dyn Policy>>,
-    ) -> reluctant::Result<TrialCurve> {
-        let mut curves = together(&[self], stop, |_, dim, key| make(dim, key)).map_err(|(_, cause)| cause)?;
+    pub fn run_until(&self, registry: &Registry, stop: &AtomicBool) -> reluctant::Result<TrialCurve> {
+        let mut curves = run_together(registry, &[self], stop).map_err(|stopped| stopped.cause)?;
         // One trial, one curve.
         Ok(curves.remove(0))
     }
 
     /// The policy that the trial names.
-    fn policy(&self, dim: usize, key: Key) -> reluctant::Result<Box<dyn Policy>> {
-        policy::build(&self.policy, dim, &self.policy_settings, key)
+    fn policy(&self, registry: &Registry, space: Space, key: Key) -> reluctant::Result<Box<dyn Policy>> {
+        registry.build_policy(&self.policy, space, &self.policy_settings, key)
     }
 
     /// Whether the two meet the same rounds, so that they can be played together.
@@ -89,31 +97,28 @@ impl Trial {
     }
 }
 
-/// Plays trials that all meet the same rounds, whose arms and mean rewards are then computed once for all; each trial's result is what
-/// it would be alone. An error comes with the number of the trial it stopped. No trials, no curves.
-pub(crate) fn run_together(trials: &[&Trial], stop: &AtomicBool) -> Result<Vec<TrialCurve>, (usize, reluctant::Error)> {
-    together(trials, stop, Trial::policy)
-}
-
-/// The same with the policies that `make` makes.
-fn together(
+/// Plays trials that all meet the same rounds, which are then drawn once for all; each trial's result is what it would be alone. No trials,
+/// no curves.
+pub(crate) fn run_together(
+    registry: &Registry,
     trials: &[&Trial],
     stop: &AtomicBool,
-    make: impl Fn(&Trial, usize, Key) -> reluctant::Result<Box<dyn Policy>>,
-) -> Result<Vec<TrialCurve>, (usize, reluctant::Error)> {
+) -> Result<Vec<TrialCurve>, Stopped> {
     let Some(first) = trials.first() else { return Ok(Vec::new()) };
     let start = std::time::Instant::now();
     let key = first.key();
-    let world = env::build(&first.environment, &first.environment_settings, key).map_err(|cause| (0, cause))?;
+    let environment = registry
+        .build_environment(&first.environment, &first.environment_settings, key)
+        .map_err(|cause| Stopped { policy: None, cause })?;
     let mut policies = Vec::with_capacity(trials.len());
     for (i, trial) in trials.iter().enumerate() {
-        let policy = make(trial, world.dim(), key).map_err(|cause| (i, cause))?;
-        policies.push(Timed::new(policy, stop));
+        let policy = trial.policy(registry, environment.space(), key);
+        policies.push(Timed::new(policy.map_err(|cause| Stopped { policy: Some(i), cause })?, stop));
     }
     let mut players: Vec<&mut dyn Policy> = policies.iter_mut().map(|policy| policy as _).collect();
     let checkpoints = checkpoints(first.rounds);
     let mut curves = vec![(Vec::with_capacity(checkpoints.len()), 0.0, 0.0); trials.len()];
-    play_together(world.as_ref(), &mut players, key, first.rounds, |i, step| {
+    play_together(environment.as_ref(), &mut players, key, first.rounds, |i, step| {
         let (curve, regret, chance) = &mut curves[i];
         *regret += step.regret;
         *chance += step.chance;
@@ -128,13 +133,6 @@ fn together(
         TrialCurve { trial: trial.trial, regret, chance, seconds: policy_seconds + shared, policy_seconds }
     };
     Ok(curves.into_iter().zip(trials.iter().zip(&policies)).map(curve).collect())
-}
-
-/// The facts that an environment tells policies, which do not depend on the seed.
-pub(crate) fn facts(kind: &str, settings: &Settings) -> reluctant::Result<(usize, Vec<(String, Value)>)> {
-    let world = env::build(kind, settings, Key::new(0))?;
-    let facts = world.facts().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    Ok((world.dim(), facts))
 }
 
 /// At most this many rounds of a curve are kept.
@@ -169,20 +167,21 @@ mod tests {
             seed: 3,
             stage,
             trial: number,
+            source: None,
         }
     }
 
     #[test]
     fn a_trial_is_a_function_of_its_content() {
-        let (a, b) = (trial(Stage::Reported, 1), trial(Stage::Reported, 1));
+        let (a, b, known) = (trial(Stage::Reported, 1), trial(Stage::Reported, 1), Registry::default());
         assert_eq!(a.id(), b.id());
-        assert_eq!(a.run().unwrap().regret, b.run().unwrap().regret);
+        assert_eq!(a.run(&known).unwrap().regret, b.run(&known).unwrap().regret);
         for other in
             [trial(Stage::Reported, 2), trial(Stage::Tuning, 1), Trial { rounds: 51, ..trial(Stage::Reported, 1) }]
         {
             assert_ne!(a.id(), other.id());
         }
-        assert_ne!(a.run().unwrap().regret, trial(Stage::Tuning, 1).run().unwrap().regret);
+        assert_ne!(a.run(&known).unwrap().regret, trial(Stage::Tuning, 1).run(&known).unwrap().regret);
     }
 
     #[test]

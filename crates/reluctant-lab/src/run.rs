@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 
 use rayon::prelude::*;
-use reluctant::Settings;
-use reluctant::params::Param;
+use reluctant::play::Stopped;
+use reluctant::{Registry, Settings};
 use serde_json::{Map, Value};
 
 use crate::error::{LabError, Result};
@@ -41,16 +41,18 @@ pub enum Event<'a> {
 ///
 /// Results do not depend on the number of threads: each trial is a function of its key alone.
 pub fn run(
+    registry: &Registry,
     experiment: &Experiment,
     store: &Store,
     threads: usize,
     progress: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<()> {
-    run_until(experiment, store, threads, progress, &AtomicBool::new(false))
+    run_until(registry, experiment, store, threads, progress, &AtomicBool::new(false))
 }
 
 /// Like [`run`]; once another thread sets `stop`, trials break off and the run ends with [`LabError::Stopped`].
 pub fn run_until(
+    registry: &Registry,
     experiment: &Experiment,
     store: &Store,
     threads: usize,
@@ -60,7 +62,8 @@ pub fn run_until(
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|cause| LabError::Threads(cause.to_string()))?;
     for stage in [Stage::Tuning, Stage::Reported] {
-        play_missing(&pool, store, stage, jobs(experiment, stage, &store.finished())?, progress, stop)?;
+        let jobs = jobs(registry, experiment, stage, &store.finished())?;
+        play_missing(&pool, registry, store, stage, jobs, progress, stop)?;
     }
     Ok(())
 }
@@ -78,6 +81,7 @@ pub struct Job<'a> {
 
 impl<'a> Job<'a> {
     fn new(
+        registry: &Registry,
         experiment: &Experiment,
         world: &'a World,
         contender: &'a Contender,
@@ -87,8 +91,8 @@ impl<'a> Job<'a> {
     ) -> Result<Self> {
         let (world_label, policy) = (&world.label, &contender.label);
         let trial = experiment
-            .trial(world, contender, candidate, stage, trial)
-            .map_err(|cause| failed(world_label, policy, trial, cause))?;
+            .trial(registry, world, contender, candidate, stage, trial)
+            .map_err(|cause| failed(world_label, Some(policy), trial, cause))?;
         Ok(Job { world: world_label, policy, trial })
     }
 }
@@ -96,6 +100,7 @@ impl<'a> Job<'a> {
 /// Every trial of a stage, finished or not. The reported ones depend on what tuning chose, so `finished` must hold all tuning trials by
 /// then.
 pub fn jobs<'a>(
+    registry: &Registry,
     experiment: &'a Experiment,
     stage: Stage,
     finished: &HashMap<String, TrialCurve>,
@@ -106,12 +111,12 @@ pub fn jobs<'a>(
             Stage::Tuning if contender.grid.is_empty() => return Ok(()),
             Stage::Tuning => (contender.candidates(), experiment.tuning_trials),
             Stage::Reported => {
-                (vec![choose(experiment, world, contender, finished)?.unwrap_or_default()], experiment.trials)
+                (vec![choose(registry, experiment, world, contender, finished)?.unwrap_or_default()], experiment.trials)
             }
         };
         for candidate in candidates {
             for trial in 0..trials {
-                jobs.push(Job::new(experiment, world, contender, &candidate, stage, trial)?);
+                jobs.push(Job::new(registry, experiment, world, contender, &candidate, stage, trial)?);
             }
         }
         Ok(())
@@ -130,10 +135,13 @@ pub fn missing<'a>(store: &Store, jobs: Vec<Job<'a>>) -> Vec<Job<'a>> {
     missing
 }
 
-fn failed(world: &str, policy: &str, trial: u64, cause: reluctant::Error) -> LabError {
-    match cause {
-        reluctant::Error::Stopped => LabError::Stopped,
-        cause => LabError::Trial { world: world.to_owned(), policy: policy.to_owned(), trial, cause: Box::new(cause) },
+/// The error of a trial that a policy stopped, or its environment if there is no policy.
+fn failed(world: &str, policy: Option<&str>, trial: u64, cause: reluctant::Error) -> LabError {
+    let (world, source) = (world.to_owned(), Box::new(cause));
+    match policy {
+        _ if *source == reluctant::Error::Stopped => LabError::Stopped,
+        Some(policy) => LabError::Trial { world, policy: policy.to_owned(), trial, source },
+        None => LabError::Environment { world, trial, source },
     }
 }
 
@@ -151,6 +159,7 @@ fn for_each_meeting<'a>(
 
 fn play_missing(
     pool: &rayon::ThreadPool,
+    registry: &Registry,
     store: &Store,
     stage: Stage,
     jobs: Vec<Job<'_>>,
@@ -163,8 +172,10 @@ fn play_missing(
     let outcome = pool.install(|| {
         batches(&missing, pool.current_num_threads()).par_iter().with_max_len(1).try_for_each(|batch| {
             let trials: Vec<&Trial> = batch.iter().map(|job| &job.trial).collect();
-            let stopped = |(i, cause): (usize, _)| failed(batch[i].world, batch[i].policy, trials[i].trial, cause);
-            for (job, curve) in batch.iter().zip(run_together(&trials, stop).map_err(stopped)?) {
+            let stopped = |Stopped { policy, cause }: Stopped| {
+                failed(batch[0].world, policy.map(|i| batch[i].policy), trials[0].trial, cause)
+            };
+            for (job, curve) in batch.iter().zip(run_together(registry, &trials, stop).map_err(stopped)?) {
                 store.append(&job.trial, curve)?;
                 progress(Event::Finished { world: job.world, policy: job.policy });
             }
@@ -187,6 +198,7 @@ fn batches<'j, 'a>(jobs: &'j [Job<'a>], threads: usize) -> Vec<&'j [Job<'a>]> {
 
 /// The candidate with the least mean regret on the tuning trials; the first of equals. `None` if a tuning trial is missing.
 fn choose(
+    registry: &Registry,
     experiment: &Experiment,
     world: &World,
     contender: &Contender,
@@ -200,7 +212,7 @@ fn choose(
     for candidate in candidates {
         let mut sum = 0.0;
         for trial in 0..experiment.tuning_trials {
-            let job = Job::new(experiment, world, contender, &candidate, Stage::Tuning, trial)?;
+            let job = Job::new(registry, experiment, world, contender, &candidate, Stage::Tuning, trial)?;
             let Some(curve) = finished.get(&job.trial.id()) else { return Ok(None) };
             sum += curve.total();
         }
@@ -213,18 +225,22 @@ fn choose(
 
 /// The finished trials in canonical order. Policies whose tuning is not complete, or that have no finished trial, are left out, each
 /// with the reason.
-pub fn assemble(experiment: &Experiment, finished: &HashMap<String, TrialCurve>) -> Result<Results> {
+pub fn assemble(
+    registry: &Registry,
+    experiment: &Experiment,
+    finished: &HashMap<String, TrialCurve>,
+) -> Result<Results> {
     let mut panels = Vec::new();
     for world in &experiment.worlds {
         let (mut policies, mut left_out) = (Vec::new(), Vec::new());
         for contender in &experiment.contenders {
-            match shown(experiment, world, contender, finished)? {
+            match shown(registry, experiment, world, contender, finished)? {
                 Ok(policy) => policies.push(policy),
                 Err(reason) => left_out.push(LeftOut { name: contender.label.clone(), reason }),
             }
         }
         let mut environment = Map::from_iter([("kind".to_owned(), Value::from(world.kind.as_str()))]);
-        environment.extend(to_map(&complete_world(world)));
+        environment.extend(to_map(&complete_world(registry, world)));
         panels.push(Panel {
             name: world.label.clone(),
             title: world.title.clone(),
@@ -247,22 +263,23 @@ pub fn assemble(experiment: &Experiment, finished: &HashMap<String, TrialCurve>)
 
 /// The finished trials of a policy in an environment, or why there is nothing to show.
 fn shown(
+    registry: &Registry,
     experiment: &Experiment,
     world: &World,
     contender: &Contender,
     finished: &HashMap<String, TrialCurve>,
 ) -> Result<std::result::Result<PolicyResults, String>> {
-    let Some(chosen) = choose(experiment, world, contender, finished)? else {
-        return missing_tuning(experiment, world, contender, finished).map(Err);
+    let Some(chosen) = choose(registry, experiment, world, contender, finished)? else {
+        return missing_tuning(registry, experiment, world, contender, finished).map(Err);
     };
     let mut trials = Vec::new();
     let mut params = Map::new();
     for trial in 0..experiment.trials {
-        let job = Job::new(experiment, world, contender, &chosen, Stage::Reported, trial)?;
+        let job = Job::new(registry, experiment, world, contender, &chosen, Stage::Reported, trial)?;
         if let Some(curve) = finished.get(&job.trial.id()) {
             trials.push(curve.clone());
         }
-        params = to_map(&complete_policy(&job.trial));
+        params = to_map(&complete_policy(registry, &job.trial));
     }
     if trials.is_empty() {
         return Ok(Err("none of its trials is finished".to_owned()));
@@ -273,6 +290,7 @@ fn shown(
 
 /// How much of a policy's tuning is missing, in words.
 fn missing_tuning(
+    registry: &Registry,
     experiment: &Experiment,
     world: &World,
     contender: &Contender,
@@ -281,7 +299,7 @@ fn missing_tuning(
     let (mut missing, mut total) = (0, 0);
     for candidate in contender.candidates() {
         for trial in 0..experiment.tuning_trials {
-            let job = Job::new(experiment, world, contender, &candidate, Stage::Tuning, trial)?;
+            let job = Job::new(registry, experiment, world, contender, &candidate, Stage::Tuning, trial)?;
             missing += u64::from(!finished.contains_key(&job.trial.id()));
             total += 1;
         }
@@ -289,27 +307,28 @@ fn missing_tuning(
     Ok(format!("{missing} of its {total} tuning trials {} missing", if missing == 1 { "is" } else { "are" }))
 }
 
-/// An environment's settings with its defaults filled in.
-fn complete_world(world: &World) -> Settings {
-    let table = reluctant::env::find(&world.kind).map_or(&[][..], |entry| entry.params);
-    complete(&world.kind, table, &world.settings)
+/// An environment's settings with its defaults filled in; what is computed is left out.
+fn complete_world(registry: &Registry, world: &World) -> Settings {
+    let resolved = registry.environment(&world.kind).and_then(|entry| {
+        reluctant::Params::resolve(entry.name, entry.params, &world.settings).map(|params| params.complete())
+    });
+    filled(&world.settings, resolved)
 }
 
-/// A policy's settings with its defaults filled in.
-fn complete_policy(trial: &Trial) -> Settings {
-    let table = reluctant::policy::find(&trial.policy).map_or(&[][..], |entry| entry.params);
-    complete(&trial.policy, table, &trial.policy_settings)
+/// A policy's settings with its defaults filled in; what is computed is left out.
+fn complete_policy(registry: &Registry, trial: &Trial) -> Settings {
+    let resolved = registry.policy(&trial.policy).and_then(|entry| {
+        let own: Settings = trial.policy_settings.clone();
+        let own = own.only(|name| entry.params.iter().any(|param| param.name == name));
+        reluctant::Params::resolve(entry.name, entry.params, &own).map(|params| params.complete())
+    });
+    filled(&trial.policy_settings, resolved)
 }
 
-/// Settings with the defaults of a table filled in; what is computed is left out.
-fn complete(owner: &str, table: &[Param], given: &Settings) -> Settings {
+fn filled(given: &Settings, resolved: reluctant::Result<Settings>) -> Settings {
     let mut settings = given.clone();
-    if let Ok(params) = reluctant::Params::resolve(owner, table, given) {
-        for param in table {
-            if let Some(value) = params.get(param.name) {
-                settings.set(param.name, value.clone());
-            }
-        }
+    if let Ok(complete) = resolved {
+        complete.iter().for_each(|(name, value)| settings.set(name, value.clone()));
     }
     settings
 }

@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use reluctant::BEHAVIOUR;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{LabError, Result};
@@ -19,7 +20,7 @@ use crate::report::OUTPUTS;
 use crate::results::TrialCurve;
 use crate::spec::Experiment;
 
-/// The version that plays; results of two versions are not mixed.
+/// The version that plays.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The format of the folder's files.
@@ -51,7 +52,15 @@ struct Folder {
 struct Manifest {
     format: u32,
     version: String,
+    /// What the trials are functions of besides their content: results of two behaviours are not mixed.
+    #[serde(default = "first_behaviour")]
+    behaviour: u32,
     experiment: Experiment,
+}
+
+/// Of results that were written before behaviours were counted.
+fn first_behaviour() -> u32 {
+    1
 }
 
 #[derive(Serialize, Deserialize)]
@@ -84,9 +93,11 @@ impl Store {
             }
         }
         if manifest.exists() {
-            let Manifest { version, experiment: held, .. } = read_manifest(dir)?;
-            if version != VERSION {
-                let what = format!("they were played by version {version}, and this is version {VERSION}");
+            let Manifest { version, behaviour, experiment: held, .. } = read_manifest(dir)?;
+            if behaviour != BEHAVIOUR {
+                let what = format!(
+                    "they were played by version {version}, whose results differ in their bits from those of this one, {VERSION}"
+                );
                 return Err(LabError::OtherExperiment { dir: dir.to_owned(), what });
             }
             if let Some(what) = held.difference(experiment) {
@@ -186,7 +197,8 @@ fn results_path(dir: &Path) -> PathBuf {
 }
 
 fn write_manifest(path: &Path, experiment: &Experiment) -> Result<()> {
-    let manifest = Manifest { format: FORMAT, version: VERSION.to_owned(), experiment: experiment.clone() };
+    let (version, experiment) = (VERSION.to_owned(), experiment.clone());
+    let manifest = Manifest { format: FORMAT, version, behaviour: BEHAVIOUR, experiment };
     let text = serde_json::to_string_pretty(&manifest).map_err(|cause| LabError::io("write", path)(cause.into()))?;
     let temporary = path.with_extension("json.part");
     fs::write(&temporary, text + "\n").map_err(LabError::io("write", &temporary))?;

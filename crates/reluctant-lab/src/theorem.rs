@@ -1,10 +1,10 @@
 //! What the paper's theorems promise a policy in the environment that it played in.
 
 use reluctant::params::Initial;
-use reluctant::policy;
 use reluctant::theory::{
     Batches, RegretBound, Setting, gap_floor, known_gap_regret, separation_limit, unknown_gap_regret,
 };
+use reluctant::{Literal, policy};
 use serde_json::{Map, Value};
 
 use crate::results::{Panel, PolicyResults};
@@ -84,8 +84,8 @@ fn played(policy: &PolicyResults, name: &str) -> Option<f64> {
     real(&policy.params, name).or_else(|| {
         let entry = policy::find(&policy.policy).ok()?;
         match entry.params.iter().find(|param| param.name == name)?.initial {
-            Initial::Real(value) => Some(value),
-            Initial::Count(value) => Some(value as f64),
+            Initial::Is(Literal::Real(value)) => Some(value),
+            Initial::Is(Literal::Count(value)) => Some(value as f64),
             _ => None,
         }
     })

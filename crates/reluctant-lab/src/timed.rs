@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use reluctant::policy::Explanation;
-use reluctant::{Arms, Choice, Error, Key, Policy, ReluNet, Result, Rows, Scratch, Snapshot};
+use reluctant::{Action, Choice, Error, Key, Offer, Policy, Result, Round, Scratch, Snapshot, Space};
 
 /// Counts the time that the policy within spends choosing and learning, and chooses no more once `stop` is set.
 #[derive(Debug)]
@@ -24,6 +24,17 @@ impl<'s> Timed<'s> {
         self.nanoseconds.load(Ordering::Relaxed) as f64 * 1e-9
     }
 
+    /// A choice, on the clock, unless the game is to stop.
+    fn timed<T>(&self, choose: impl FnOnce() -> Result<T>) -> Result<T> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
+        }
+        let start = Instant::now();
+        let choice = choose();
+        self.add(start);
+        choice
+    }
+
     fn add(&self, start: Instant) {
         self.nanoseconds.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
     }
@@ -38,25 +49,27 @@ impl Policy for Timed<'_> {
         self.policy.dim()
     }
 
-    fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Error::Stopped);
-        }
-        let start = Instant::now();
-        let choice = self.policy.select(arms, key, scratch);
-        self.add(start);
-        choice
+    fn space(&self) -> Space {
+        self.policy.space()
     }
 
-    fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
+    fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        self.timed(|| self.policy.select(offer, key, scratch))
+    }
+
+    fn select_in<'a>(&self, round: &Round<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        self.timed(|| self.policy.select_in(round, key, scratch))
+    }
+
+    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
         let start = Instant::now();
-        let result = self.policy.update(action, reward);
+        let result = self.policy.learn(action, reward);
         self.add(start);
         result
     }
 
-    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
-        self.policy.score(rows, scratch)
+    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        self.policy.score(offer, scratch)
     }
 
     fn exploring(&self) -> bool {
@@ -67,12 +80,8 @@ impl Policy for Timed<'_> {
         self.policy.needs_finite_arms()
     }
 
-    fn reveal(&mut self, truth: &ReluNet, offset: f64) {
-        self.policy.reveal(truth, offset);
-    }
-
-    fn explain(&self, action: &[f64]) -> Result<Explanation> {
-        self.policy.explain(action)
+    fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
+        self.policy.explanation(action)
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

@@ -38,7 +38,9 @@ pub(crate) fn refuse_lab(error: LabError) -> PyErr {
     };
     match error {
         LabError::Io { .. } | LabError::Busy { .. } => PyOSError::new_err(sentence),
-        LabError::Trial { .. } | LabError::Report(_) => PyRuntimeError::new_err(sentence),
+        LabError::Trial { .. } | LabError::Environment { .. } | LabError::Report(_) => {
+            PyRuntimeError::new_err(sentence)
+        }
         _ => PyValueError::new_err(sentence),
     }
 }

@@ -12,10 +12,10 @@ use pyo3::types::PyTuple;
 use reluctant_lab::plan::{Stage, Trial};
 use reluctant_lab::results::{PolicyResults, TrialCurve};
 use reluctant_lab::run::{self, Event, Job};
-use reluctant_lab::{LabError, store};
+use reluctant_lab::{LabError, registry, store};
 
 use crate::errors::{refuse, refuse_lab};
-use crate::own::{OwnPolicy, Raised};
+use crate::own::{self, Raised};
 use crate::results::Results;
 
 /// How often a run looks for a signal, Ctrl-C above all, when nothing else happens.
@@ -35,7 +35,7 @@ impl Experiment {
     #[pyo3(signature = (text, file = None, *, bare = false))]
     fn new(text: &str, file: Option<PathBuf>, bare: bool) -> PyResult<Self> {
         let path = file.clone().unwrap_or_else(|| "experiment".into());
-        let parsed = reluctant_lab::Experiment::parse(text, &path);
+        let parsed = reluctant_lab::Experiment::parse(text, &path, &registry());
         let mut experiment = parsed.map_err(|error| match error {
             LabError::Input { message, .. } if file.is_none() => PyValueError::new_err(message),
             error => refuse_lab(error),
@@ -89,6 +89,7 @@ impl Experiment {
             seed: self.experiment.seed,
             stage: Stage::Reported,
             trial,
+            source: world.source.clone(),
         };
         (0..self.experiment.trials).map(|number| encode(&trial(number))).collect()
     }
@@ -127,7 +128,7 @@ impl Store {
                 let worker = scope.spawn(move || {
                     // Nobody listens any more only if this thread is gone, too.
                     let tell = |event: Event<'_>| drop(send.send(event.into()));
-                    run::run_until(experiment, store, threads, &tell, stop)
+                    run::run_until(&registry(), experiment, store, threads, &tell, stop)
                 });
                 let mut raised: Option<PyErr> = None;
                 loop {
@@ -159,7 +160,7 @@ impl Store {
     fn waiting(&self, py: Python<'_>, stage: &str) -> PyResult<(usize, Vec<Waiting>)> {
         let stage = if stage == "tuning" { Stage::Tuning } else { Stage::Reported };
         let experiment = &self.experiment.bind(py).get().experiment;
-        let jobs = run::jobs(experiment, stage, &self.store.finished()).map_err(refuse_lab)?;
+        let jobs = run::jobs(&registry(), experiment, stage, &self.store.finished()).map_err(refuse_lab)?;
         let total = jobs.len();
         let waiting = |job: Job<'_>| Ok((job.world.to_owned(), job.policy.to_owned(), encode(&job.trial)?));
         let missing = run::missing(&self.store, jobs).into_iter().map(waiting).collect::<PyResult<_>>()?;
@@ -175,7 +176,7 @@ impl Store {
     /// environment, the label, and one curve a trial as JSON.
     fn results(&self, py: Python<'_>, own: Vec<(usize, String, String, Vec<String>)>) -> PyResult<Results> {
         let experiment = &self.experiment.bind(py).get().experiment;
-        let mut results = run::assemble(experiment, &self.store.finished()).map_err(refuse_lab)?;
+        let mut results = run::assemble(&registry(), experiment, &self.store.finished()).map_err(refuse_lab)?;
         for (place, world, label, curves) in own {
             let curves = curves.iter().map(|curve| serde_json::from_str::<TrialCurve>(curve));
             let trials = curves.collect::<Result<_, _>>().map_err(|cause| PyValueError::new_err(cause.to_string()))?;
@@ -238,7 +239,7 @@ pub(crate) fn run_trial(py: Python<'_>, trial: &str, version: &str) -> PyResult<
         return Err(PyRuntimeError::new_err(sentence));
     }
     let trial = decode(trial)?;
-    py.detach(|| match trial.run() {
+    py.detach(|| match trial.run(&registry()) {
         Ok(curve) => store::line(&trial, &curve).map_err(refuse_lab),
         Err(cause) => Err(refuse(cause)),
     })
@@ -250,12 +251,10 @@ pub(crate) fn run_own(py: Python<'_>, trial: &str, make: &Bound<'_, PyAny>) -> P
     let (trial, make) = (decode(trial)?, make.clone().unbind());
     let raised = Raised::default();
     let played = py.detach(|| {
-        trial.run_with(&AtomicBool::new(false), |dim, _| {
-            // Every trial has a seed of its own, the same whoever plays it.
-            let seed = trial.seed.wrapping_add(trial.trial);
-            let object = raised.keep(Python::attach(|py| make.call1(py, (dim, seed))))?;
-            Ok(Box::new(OwnPolicy { dim, object, raised: raised.clone() }))
-        })
+        // Every trial has a seed of its own, the same whoever plays it.
+        let seed = trial.seed.wrapping_add(trial.trial);
+        let known = registry().with_policy(own::entry(&trial.policy, seed, make, raised.clone()));
+        trial.run(&known)
     });
     if let Some(raised) = raised.take() {
         return Err(raised);

@@ -1,11 +1,14 @@
 //! A policy written in Python, as the lab sees it: any object with `select(arms)` and `update(action, reward)`.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use reluctant::{Arms, Error, Key, Policy, Result, Rows, Score, Scratch, Snapshot};
+use reluctant::action::check_observation;
+use reluctant::policy::{Build, Contexts, Entry, Restore};
+use reluctant::{Action, Error, Key, Offer, Params, Policy, Result, Score, Scratch, Snapshot};
 
 use crate::arrays::Numbers;
 
@@ -45,20 +48,19 @@ impl OwnPolicy {
         self.raised.keep(Python::attach(work))
     }
 
-    fn choose(&self, py: Python<'_>, arms: Arms<'_>) -> PyResult<Chosen> {
-        let answer = match arms {
-            Arms::Sphere { .. } => self.object.bind(py).call_method1("select", ("sphere",))?,
-            Arms::Finite(rows) => {
-                let array = PyArray1::from_slice(py, rows.data()).reshape([rows.len(), rows.dim()])?;
-                self.object.bind(py).call_method1("select", (array,))?
-            }
-        };
-        match arms {
-            Arms::Sphere { .. } => {
+    fn choose<'py>(&self, py: Python<'py>, offer: Offer<'_>) -> PyResult<Chosen> {
+        let select = |arms: Bound<'py, PyAny>| self.object.bind(py).call_method1("select", (arms,));
+        match offer {
+            Offer::Sphere { .. } => {
+                let answer = select("sphere".into_pyobject(py)?.into_any())?;
                 let action = if answer.hasattr("action")? { answer.getattr("action")? } else { answer };
                 Ok(Chosen::Action(Numbers::read("the chosen action", &["coordinates"], &action)?.data().to_vec()))
             }
-            Arms::Finite(rows) => row(&answer, rows.len()).map(Chosen::Row),
+            Offer::Rows(rows) => {
+                let array = PyArray1::from_slice(py, rows.data()).reshape([rows.len(), rows.dim()])?;
+                row(&select(array.into_any())?, rows.len()).map(Chosen::Row)
+            }
+            Offer::Context(_) => Err(PyTypeError::new_err("a policy written in Python sees rows, not contexts")),
         }
     }
 }
@@ -76,6 +78,41 @@ fn row(answer: &Bound<'_, PyAny>, count: usize) -> PyResult<usize> {
     }
 }
 
+/// The row of a registry that makes such a policy: `make(dim, seed)` returns the object.
+pub(crate) fn entry(label: &str, seed: u64, make: Py<PyAny>, raised: Raised) -> Entry {
+    let build = move |dim, _: &Params, _: Key| -> Result<Box<dyn Policy>> {
+        let object = raised.keep(Python::attach(|py| make.call1(py, (dim, seed))))?;
+        Ok(Box::new(OwnPolicy { dim, object, raised: raised.clone() }))
+    };
+    Entry {
+        name: interned(label),
+        summary: "a policy written in Python",
+        citation: "none",
+        params: &[],
+        sphere: true,
+        contexts: Contexts::Refused("it is written in Python and sees rows"),
+        samples: &[],
+        build: Build::Own(Arc::new(build)),
+        restore: Restore::Own(Arc::new(|_| Err(no_snapshot()))),
+    }
+}
+
+/// The same text for as long as the program runs. Registries name things by such texts; each is kept once.
+fn interned(text: &str) -> &'static str {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.get(text) {
+        return found;
+    }
+    let kept: &'static str = Box::leak(text.to_owned().into_boxed_str());
+    known.insert(kept);
+    kept
+}
+
+fn no_snapshot() -> Error {
+    Error::Snapshot { reason: "it is written in Python".to_owned() }
+}
+
 impl Policy for OwnPolicy {
     fn name(&self) -> &'static str {
         "python"
@@ -85,30 +122,32 @@ impl Policy for OwnPolicy {
         self.dim
     }
 
-    fn select<'a>(&self, arms: Arms<'a>, _: Key, _: &mut Scratch) -> Result<reluctant::Choice<'a>> {
-        match (self.call(|py| self.choose(py, arms))?, arms) {
-            (Chosen::Row(row), Arms::Finite(rows)) => Ok(reluctant::Choice::row(rows, row, Score::default(), None)),
-            (Chosen::Action(action), _) => {
-                reluctant::arms::check_observation(self.dim, &action, 0.0)?;
-                let (action, score) = (action.into(), Score::default());
-                Ok(reluctant::Choice { index: None, action, score, propensity: None, certificate: None })
+    fn select<'a>(&self, offer: Offer<'a>, _: Key, _: &mut Scratch) -> Result<reluctant::Choice<'a>> {
+        match (self.call(|py| self.choose(py, offer))?, offer) {
+            (Chosen::Row(row), Offer::Rows(rows)) => {
+                Ok(reluctant::Choice::row(rows, row, Score::default()).with_propensity(None))
             }
-            (Chosen::Row(_), Arms::Sphere { .. }) => Err(Error::Stopped),
+            (Chosen::Action(action), _) => {
+                check_observation(self.name(), self.dim, (&action).into(), 0.0)?;
+                Ok(reluctant::Choice::point(action, Score::default()).with_propensity(None))
+            }
+            (Chosen::Row(_), _) => Err(Error::Stopped),
         }
     }
 
-    fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
+    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
+        let action = check_observation(self.name(), self.dim, action, reward)?;
         self.call(|py| {
             let action = PyArray1::from_slice(py, action);
             self.object.bind(py).call_method1("update", (action, reward)).map(|_| ())
         })
     }
 
-    fn score(&self, _: Rows<'_>, _: &mut Scratch) -> Result<()> {
+    fn score(&self, _: Offer<'_>, _: &mut Scratch) -> Result<()> {
         Ok(())
     }
 
     fn snapshot(&self) -> Result<Snapshot> {
-        Err(Error::Snapshot { reason: "it is written in Python".to_owned() })
+        Err(no_snapshot())
     }
 }

@@ -6,13 +6,12 @@ use numpy::PyArray1;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
-use reluctant::arms::check_observation;
-use reluctant::{Arms, Error, Key, Rows, Scratch, Settings, Snapshot, policy};
+use reluctant::action::check_observation;
+use reluctant::{Error, Key, Offer, Scratch, Settings, Snapshot, policy};
 use serde::{Deserialize, Serialize};
 
 use crate::arrays::{Numbers, check_pairs};
 use crate::errors::{refuse, refuse_keywords};
-use crate::network::ReluNet;
 use crate::values::{settings, whole, write_settings};
 
 /// What was chosen.
@@ -183,7 +182,7 @@ impl State {
     fn choose<T>(
         &mut self,
         seed: u64,
-        arms: Arms<'_>,
+        arms: Offer<'_>,
         keep: impl FnOnce(reluctant::Choice<'_>) -> T,
     ) -> Result<T, Error> {
         let key = Key::new(seed).round(self.rounds + 1);
@@ -204,23 +203,23 @@ pub(crate) struct Policy {
 }
 
 /// The actions on offer, as Python gives them.
-enum Offer<'py> {
+enum Given<'py> {
     Rows(Numbers<'py>),
     Sphere,
 }
 
-impl<'py> Offer<'py> {
+impl<'py> Given<'py> {
     fn read(arms: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(word) = arms.cast::<PyString>() {
             if word.to_cow()? == "sphere" {
-                return Ok(Offer::Sphere);
+                return Ok(Given::Sphere);
             }
             return Err(PyValueError::new_err(format!(
                 "arms must be an array of one row an arm or 'sphere', not the text {}",
                 word.repr()?
             )));
         }
-        Numbers::read("arms", &["arms", "coordinates"], arms).map(Offer::Rows)
+        Numbers::read("arms", &["arms", "coordinates"], arms).map(Given::Rows)
     }
 }
 
@@ -315,16 +314,6 @@ impl Policy {
         self.with(py, |state| Ok(state.policy.needs_finite_arms()))
     }
 
-    /// Tells the network behind the rewards, before the first round, to a policy that is there for scale; whoever learns does not listen.
-    fn reveal(&self, py: Python<'_>, truth: &Bound<'_, ReluNet>) -> PyResult<()> {
-        let truth = &truth.get().net;
-        self.with(py, |state| {
-            self.check_dim("the network", truth.dim())?;
-            state.policy.reveal(truth, 0.0);
-            Ok(())
-        })
-    }
-
     /// Chooses one of the arms: an array of one row an arm, or "sphere".
     ///
     /// >>> from reluctant import Oful
@@ -336,11 +325,11 @@ impl Policy {
             let certificate = choice.certificate.map(|certificate| certificate.to_string());
             (choice.index, choice.action.into_owned(), choice.score, choice.propensity, certificate)
         };
-        let (index, action, score, propensity, certificate) = match Offer::read(arms)? {
-            Offer::Sphere => self.with(py, |state| state.choose(self.seed, Arms::Sphere { dim: self.dim }, keep))?,
-            Offer::Rows(numbers) => {
+        let (index, action, score, propensity, certificate) = match Given::read(arms)? {
+            Given::Sphere => self.with(py, |state| state.choose(self.seed, Offer::Sphere { dim: self.dim }, keep))?,
+            Given::Rows(numbers) => {
                 let (dim, data) = (numbers.len(1), numbers.data());
-                self.with(py, |state| state.choose(self.seed, Arms::finite(dim, data)?, keep))?
+                self.with(py, |state| state.choose(self.seed, Offer::finite(dim, data)?, keep))?
             }
         };
         let action = PyArray1::from_vec(py, action).unbind();
@@ -349,14 +338,14 @@ impl Policy {
 
     /// The row that `select` would choose, and nothing else: the fastest way to choose.
     fn select_index(&self, py: Python<'_>, arms: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let Offer::Rows(numbers) = Offer::read(arms)? else {
+        let Given::Rows(numbers) = Given::read(arms)? else {
             return Err(PyValueError::new_err(
                 "the sphere has no rows: use select('sphere'), which returns the action",
             ));
         };
         let (dim, data) = (numbers.len(1), numbers.data());
         // A choice among rows always has its row.
-        self.with(py, |state| state.choose(self.seed, Arms::finite(dim, data)?, |choice| choice.index.unwrap_or(0)))
+        self.with(py, |state| state.choose(self.seed, Offer::finite(dim, data)?, |choice| choice.index.unwrap_or(0)))
     }
 
     /// Chooses once for each set of arms in an array of sets × arms × coordinates, without learning in between: rounds whose
@@ -377,7 +366,7 @@ impl Policy {
             let row = |choice: reluctant::Choice<'_>| choice.index.unwrap_or(0) as i64;
             let sets = data.chunks_exact((each * dim).max(1));
             let chosen: Result<Vec<i64>, Error> =
-                sets.map(|set| state.choose(self.seed, Arms::finite(dim, set)?, row)).collect();
+                sets.map(|set| state.choose(self.seed, Offer::finite(dim, set)?, row)).collect();
             // Choosing changes nothing but the count of rounds: a bad set among good ones leaves no trace.
             state.rounds = if chosen.is_ok() { state.rounds } else { before };
             chosen
@@ -405,7 +394,7 @@ impl Policy {
         let reward = number("reward", reward)?;
         let data = action.data();
         let chosen = self.with(py, |state| {
-            check_observation(self.dim, data, reward)?;
+            check_observation(self.entry.name, self.dim, data.into(), reward)?;
             // A reward before any choice is a slip of whoever wrote the loop; a log goes through `update_batch`.
             if state.rounds > 0 { state.policy.update(data, reward).map(|()| true) } else { Ok(false) }
         })?;
@@ -423,7 +412,10 @@ impl Policy {
         self.with(py, |state| {
             self.check_dim("the action", dim)?;
             let pairs = || data.chunks_exact(dim).zip(rewards);
-            pairs().try_for_each(|(action, reward)| check_observation(self.dim, action, *reward))?;
+            let checked = |(action, reward): (&[f64], &f64)| {
+                check_observation(self.entry.name, self.dim, action.into(), *reward).map(|_| ())
+            };
+            pairs().try_for_each(checked)?;
             pairs().try_for_each(|(action, reward)| state.policy.update(action, *reward))
         })
     }
@@ -445,8 +437,8 @@ impl Policy {
         let numbers = Numbers::read("arms", &["arms", "coordinates"], arms)?;
         let (dim, data) = (numbers.len(1), numbers.data());
         let (means, widths): (Vec<f64>, Vec<f64>) = self.with(py, |state| {
-            state.policy.score(Rows::new(dim, data)?, &mut state.scratch)?;
-            Ok(state.scratch.scores.iter().map(|score| (score.mean, score.width)).unzip())
+            state.policy.score(Offer::finite(dim, data)?, &mut state.scratch)?;
+            Ok(state.scratch.scores().iter().map(|score| (score.mean, score.width)).unzip())
         })?;
         Ok((PyArray1::from_vec(py, means), PyArray1::from_vec(py, widths)))
     }
@@ -460,7 +452,7 @@ impl Policy {
     fn explain(&self, py: Python<'_>, action: &Bound<'_, PyAny>) -> PyResult<Explanation> {
         let action = Numbers::read("action", &["coordinates"], action)?;
         let data = action.data();
-        let policy::Explanation { mean, spread, exploring, model, why, warning } =
+        let policy::Explanation { mean, spread, exploring, model, why, warning, .. } =
             self.with(py, |state| state.policy.explain(data))?;
         Ok(Explanation { mean, spread, exploring, model, why, warning })
     }

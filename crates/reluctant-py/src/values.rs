@@ -5,8 +5,10 @@ use std::ops::RangeInclusive;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString};
+use reluctant::entry::Row;
 use reluctant::params::{Initial, Kind, Param};
-use reluctant::{Error, Settings, Value, env, policy};
+use reluctant::{Error, Settings, Value};
+use reluctant_lab::registry;
 
 use crate::errors::refuse_keywords;
 
@@ -103,8 +105,9 @@ pub(crate) fn write_settings<'py>(
 /// The registry of policies: one dictionary a policy. Its samples are configurations on which the core tests it.
 #[pyfunction]
 pub(crate) fn policies(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    let rows = policy::REGISTRY.iter().map(|entry| {
-        let row = describe(py, entry.name, entry.summary, entry.citation, entry.params)?;
+    let registry = registry();
+    let rows = registry.policies().iter().map(|entry| {
+        let row = describe(py, entry)?;
         row.set_item("sphere", entry.sphere)?;
         let samples = entry.samples.iter().map(|sample| write_settings(py, entry.params, &sample.settings()));
         row.set_item("samples", samples.collect::<PyResult<Vec<_>>>()?)?;
@@ -116,22 +119,17 @@ pub(crate) fn policies(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 /// The registry of environments: one dictionary an environment.
 #[pyfunction]
 pub(crate) fn environments(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    let rows = env::REGISTRY.iter().map(|entry| describe(py, entry.name, entry.summary, entry.citation, entry.params));
+    let registry = registry();
+    let rows = registry.environments().iter().map(|entry| describe(py, entry));
     PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
 }
 
-fn describe<'py>(
-    py: Python<'py>,
-    name: &str,
-    summary: &str,
-    citation: &str,
-    params: &[Param],
-) -> PyResult<Bound<'py, PyDict>> {
+fn describe<'py>(py: Python<'py>, entry: &impl Row) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
-    row.set_item("name", name)?;
-    row.set_item("summary", summary)?;
-    row.set_item("citation", citation)?;
-    let params = params.iter().map(|param| describe_param(py, param)).collect::<PyResult<Vec<_>>>()?;
+    row.set_item("name", entry.name())?;
+    row.set_item("summary", entry.summary())?;
+    row.set_item("citation", entry.citation())?;
+    let params = entry.params().iter().map(|param| describe_param(py, param)).collect::<PyResult<Vec<_>>>()?;
     row.set_item("params", params)?;
     Ok(row)
 }
@@ -139,10 +137,7 @@ fn describe<'py>(
 fn describe_param<'py>(py: Python<'py>, param: &Param) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     let default = match param.initial {
-        Initial::Real(x) => write(py, &Value::Real(x))?,
-        Initial::Count(n) => n.into_pyobject(py)?.into_any(),
-        Initial::Flag(b) => write(py, &Value::Flag(b))?,
-        Initial::Word(w) => PyString::new(py, w).into_any(),
+        Initial::Is(literal) => write(py, &literal.into())?,
         Initial::Auto(_) | Initial::Required => py.None().into_bound(py),
     };
     let (kind, words) = match param.kind {
@@ -150,6 +145,7 @@ fn describe_param<'py>(py: Python<'py>, param: &Param) -> PyResult<Bound<'py, Py
         Kind::Count { .. } => ("int", &[][..]),
         Kind::Flag => ("bool", &[][..]),
         Kind::Word(words) => ("str", words),
+        Kind::Text(_) | Kind::Path => ("str", &[][..]),
     };
     row.set_item("name", param.name)?;
     row.set_item("keyword", keyword(param.name))?;

@@ -13,9 +13,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use reluctant::estimate::{FitOptions, Samples, fit};
-use reluctant::policy::{Entry, Policy, REGISTRY, Scratch};
+use reluctant::policy::{BUILT_IN, Entry, Policy};
 use reluctant::rng::{normal, unit_vector};
-use reluctant::{Arms, Key, Purpose, ReluNet, Result, Settings, env, play, policy};
+use reluctant::{Key, Offer, Purpose, ReluNet, Result, RoundMemory, Scratch, Settings, env, play, policy};
 
 /// The base of the grid, and the sizes that vary around it, one at a time.
 const BASE: Size = Size { arms: 1000, dim: 2, neurons: 3 };
@@ -62,11 +62,7 @@ fn build(entry: &Entry, size: Size, world: &dyn env::Environment, key: Key) -> R
     if sample.get("neurons").is_some() {
         sample.set("neurons", size.neurons as u64);
     }
-    let mut policy = policy::build(entry.name, size.dim, &policy::tell(entry, &sample, &world.facts()), key)?;
-    if let Some(truth) = world.network() {
-        policy.reveal(truth, world.offset());
-    }
-    Ok(policy)
+    policy::build(entry.name, size.dim, &policy::tell(entry, &sample, &world.facts()), key)
 }
 
 /// The cost of each of rounds `from` to `from + count`, after the rounds before them; fewer if that takes too long.
@@ -74,15 +70,15 @@ fn costs(entry: &Entry, size: Size, from: u64, count: u64) -> Result<Vec<Cost>> 
     let key = Key::new(7);
     let world = world(size, key)?;
     let mut policy = build(entry, size, world.as_ref(), key)?;
-    let (mut buffer, mut scratch) = (Vec::new(), Scratch::default());
+    let (mut memory, mut scratch) = (RoundMemory::default(), Scratch::default());
     let mut costs = Vec::new();
     let begin = Instant::now();
     for round in 1..from + count {
-        let arms = world.arms(round, &mut buffer);
+        let given = world.round(round, &mut memory)?;
         let start = Instant::now();
-        let choice = black_box(policy.select(black_box(arms), key.round(round), &mut scratch)?);
+        let choice = black_box(policy.select_in(black_box(&given), key.round(round), &mut scratch)?);
         let chosen = Instant::now();
-        let reward = world.mean(&choice.action) + world.noise(round);
+        let reward = given.reward(&choice, given.mean(&choice)?);
         let learning = Instant::now();
         policy.update(black_box(&choice.action), reward)?;
         let update = learning.elapsed().as_secs_f64() * 1e6;
@@ -175,9 +171,11 @@ fn against_the_floor(neurons: usize) -> Result<()> {
     let key = Key::new(8);
     let world = world(size, key)?;
     let entry = policy::find("ofu-relu")?;
-    let mut sets = vec![Vec::new(); SETS as usize];
-    for (round, set) in (1..).zip(&mut sets) {
-        world.arms(round, set);
+    let mut sets = Vec::new();
+    for t in 1..=SETS {
+        let mut memory = RoundMemory::default();
+        world.round(t, &mut memory)?;
+        sets.push((memory.numbers, memory.means));
     }
     let net = ReluNet::random(2, neurons, &mut key.stream());
     let mut scratch = Scratch::default();
@@ -186,22 +184,17 @@ fn against_the_floor(neurons: usize) -> Result<()> {
     for repetition in 0..5 {
         let mut policy = build(entry, size, world.as_ref(), key.trial(repetition))?;
         for round in 1..=1000 {
-            let arms = Arms::finite(2, &sets[(round % SETS) as usize])?;
+            let (numbers, means) = &sets[(round % SETS) as usize];
+            let arms = Offer::finite(2, numbers)?;
             let explores = policy.exploring();
             let start = Instant::now();
-            floor::floor(
-                net.theta(),
-                &[1.0, 0.1, 0.1, 2.0],
-                black_box(&sets[(round % SETS) as usize]),
-                &mut patterns,
-                &mut forms,
-            );
+            floor::floor(net.theta(), &[1.0, 0.1, 0.1, 2.0], black_box(numbers), &mut patterns, &mut forms);
             black_box((&patterns, &forms));
             let passed = start.elapsed().as_secs_f64() * 1e6;
             let start = Instant::now();
             let choice = black_box(policy.select(black_box(arms), key.round(round), &mut scratch)?);
             let select = start.elapsed();
-            let reward = world.mean(&choice.action) + world.noise(round);
+            let reward = means[choice.index.unwrap_or(0)] + 0.1 * normal(&mut key.round(round).stream());
             let start = Instant::now();
             policy.update(black_box(&choice.action), reward)?;
             if !explores {
@@ -258,7 +251,7 @@ fn estimator() -> Result<()> {
 fn main() -> Result<()> {
     // cargo passes `--bench`.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
-    for entry in REGISTRY.iter().filter(|entry| wanted.is_empty() || wanted.iter().any(|name| name == entry.name)) {
+    for entry in BUILT_IN.iter().filter(|entry| wanted.is_empty() || wanted.iter().any(|name| name == entry.name)) {
         measure(entry);
     }
     println!("\none pass over 1,000 arms, and a round of OFU-ReLU");

@@ -3,7 +3,7 @@
 //! `cargo run --release -p reluctant --example quickstart`
 
 use reluctant::rng::{normal, unit_vector};
-use reluctant::{Arms, Key, ReluNet, Scratch, Settings, Snapshot, policy};
+use reluctant::{Key, Offer, ReluNet, Scratch, Settings, Snapshot, policy};
 
 fn main() -> reluctant::Result<()> {
     let key = Key::new(7);
@@ -18,7 +18,7 @@ fn main() -> reluctant::Result<()> {
     let mut regret = 0.0;
     for round in 0..500 {
         arms.chunks_exact_mut(2).for_each(|arm| unit_vector(&mut stream, arm));
-        let choice = policy.select(Arms::finite(2, &arms)?, key.round(round), &mut scratch)?;
+        let choice = policy.select(Offer::finite(2, &arms)?, key.round(round), &mut scratch)?;
         let best = arms.chunks_exact(2).map(|x| truth.value(x)).fold(f64::MIN, f64::max);
         regret += best - truth.value(&choice.action);
 

@@ -63,7 +63,7 @@ pub enum Error {
         found: usize,
     },
     /// A number that is NaN, infinite, or too large to square safely.
-    #[error("{what} is {value:e}: every number must be finite and at most {:e} in size", crate::arms::LIMIT)]
+    #[error("{what} is {value:e}: every number must be finite and at most {:e} in size", crate::limits::LIMIT)]
     NotFinite {
         /// Which number.
         what: Cow<'static, str>,
@@ -87,6 +87,57 @@ pub enum Error {
         /// The policy.
         policy: &'static str,
     },
+    /// A policy that was made for vectors was given a context with named actions.
+    #[error("{policy} was made for vectors here; make it for contexts to choose among named actions in one")]
+    UnexpectedContext {
+        /// The policy.
+        policy: &'static str,
+    },
+    /// A policy that was made for contexts was given something else.
+    #[error(
+        "{policy} was made for contexts here: it needs a context and the names of the actions on offer, not {found}"
+    )]
+    NeedsContext {
+        /// The policy.
+        policy: &'static str,
+        /// What it was given.
+        found: &'static str,
+    },
+    /// A policy that cannot be made for contexts.
+    #[error("{policy} takes no contexts: {reason}")]
+    NoContexts {
+        /// The policy.
+        policy: &'static str,
+        /// Why.
+        reason: &'static str,
+    },
+    /// An action that stands twice in an offer.
+    #[error("the action '{name}' is offered twice: every action has a name of its own")]
+    OfferedTwice {
+        /// Its name.
+        name: String,
+    },
+    /// A choice of something that is not on offer.
+    #[error("the choice is not one of the actions on offer")]
+    NotOnOffer,
+    /// `oracle` outside a game.
+    #[error(
+        "oracle reads the mean rewards of a round, which an offer alone does not tell: let it play in an environment"
+    )]
+    NeedsMeans,
+    /// An environment that has no more rounds.
+    #[error("{environment} has {rounds} rounds, and round {asked} was asked for")]
+    Exhausted {
+        /// The environment.
+        environment: &'static str,
+        /// How many rounds it has.
+        rounds: u64,
+        /// Which round was asked for.
+        asked: u64,
+    },
+    /// An environment that someone else wrote broke its contract.
+    #[error("{0}")]
+    Environment(String),
     /// Too little data for what was asked.
     #[error("{what} needs at least {needed} samples, but there are {found}")]
     TooFewSamples {
@@ -112,6 +163,11 @@ impl Error {
     /// Shorthand for [`Error::OutOfRange`].
     pub fn out_of_range(name: impl Into<Cow<'static, str>>, value: impl ToString, allowed: impl ToString) -> Self {
         Error::OutOfRange { name: name.into(), value: value.to_string(), allowed: allowed.to_string() }
+    }
+
+    /// Shorthand for [`Error::UnexpectedContext`].
+    pub(crate) fn unexpected_context(policy: &'static str) -> Self {
+        Error::UnexpectedContext { policy }
     }
 
     /// An [`Error::Unknown`] that suggests the nearest known name.

@@ -9,12 +9,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::arms::{Rows, Score, argmax};
+use crate::choice::{Score, argmax};
 use crate::ellipsoid::Ellipsoid;
 use crate::kernels::{Optimist, linear_score_reference, patterns};
 use crate::linalg::axpy;
-use crate::policy::Scratch;
+use crate::offer::Rows;
 use crate::relu::{MAX_NEURONS, Pattern, ReluNet, is_active, phi_prior};
+use crate::scratch::Scratch;
 use crate::spare::with_zeros;
 
 /// Ridge regression on x‡ with the activations of a network frozen.

@@ -10,7 +10,7 @@
 //! A [`Policy`] chooses and learns. `select` never learns, `update` takes any past choice, late or out of order.
 //!
 //! ```
-//! use reluctant::{Arms, Key, Scratch, Settings, policy};
+//! use reluctant::{Key, Offer, Scratch, Settings, policy};
 //!
 //! // Rewards that the policy does not know: two neurons, the two axes of the plane.
 //! let reward = |x: &[f64]| x[0].max(0.0) + x[1].max(0.0);
@@ -24,7 +24,7 @@
 //! let mut scratch = Scratch::default();
 //! let mut last = 0.0;
 //! for round in 0..60 {
-//!     let choice = policy.select(Arms::finite(2, &arms)?, key.round(round), &mut scratch)?;
+//!     let choice = policy.select(Offer::finite(2, &arms)?, key.round(round), &mut scratch)?;
 //!     last = reward(&choice.action);
 //!     policy.update(&choice.action, last)?;
 //! }
@@ -36,9 +36,10 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | [`arms`] | the actions on offer, and what was chosen |
+//! | [`offer`], [`choice`], [`action`] | what is on offer in a round, what was chosen, what is learnt |
 //! | [`policy`] | the contract and the registry, then one policy a file |
-//! | [`mod@env`] | environments that never see the learner, one a file |
+//! | [`registry`], [`entry`] | the policies and environments that a program knows |
+//! | [`mod@env`], [`round`] | environments that never see the learner, one a file, and the rounds that they give |
 //! | [`mod@play`] | one trial: a policy meets an environment |
 //! | [`ellipsoid`] | ridge regression with its confidence set |
 //! | [`relu`] | networks, activation patterns, the features x† and x‡ |
@@ -46,16 +47,18 @@
 //! | [`estimate`] | the empirical-risk minimiser, and matching neurons with the truth |
 //! | [`theory`] | the paper's statements in numbers |
 //! | [`conformance`] | the checks that every policy must pass |
-//! | [`params`], [`rng`], [`error`], [`linalg`] | parameters as data, keyed randomness, errors, small dense matrices |
+//! | [`params`], [`rng`], [`error`], [`limits`], [`linalg`] | parameters as data, keyed randomness, errors, small dense matrices |
 //!
 //! Numbers are `f64`, and every result is the same to the bit on every machine: randomness is named by a [`Key`], and no arithmetic
 //! depends on the instruction set or on the platform's mathematical library.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-pub mod arms;
+pub mod action;
+pub mod choice;
 pub mod conformance;
 pub mod ellipsoid;
+pub mod entry;
 pub mod env;
 pub mod error;
 pub mod estimate;
@@ -63,24 +66,36 @@ pub mod frozen;
 pub mod geometry;
 mod gp;
 mod kernels;
+pub mod limits;
 pub mod linalg;
+pub mod offer;
 pub mod params;
 mod patterns;
 pub mod play;
 pub mod policy;
+pub mod registry;
 pub mod relu;
 pub mod rng;
+pub mod round;
+mod scratch;
 mod spare;
 pub mod theory;
 
-pub use arms::{Arms, Choice, Rows, Score};
+/// What results depend on besides settings and keys: counted up whenever published bits change. The lab does not mix results of two.
+pub const BEHAVIOUR: u32 = 1;
+
+pub use action::Action;
+pub use choice::{Certificate, Choice, Score};
 pub use ellipsoid::{Confidence, Ellipsoid};
 pub use env::Environment;
 pub use error::{Error, Result};
 pub use frozen::FrozenRelu;
-pub use params::{Params, Settings, Value};
-pub use patterns::PatternTable;
+pub use offer::{Context, Name, Offer, Rows, Space};
+pub use params::{Literal, Params, Settings, Value};
 pub use play::{play, play_together};
-pub use policy::{Policy, Scratch, Snapshot};
+pub use policy::{Policy, Snapshot};
+pub use registry::Registry;
 pub use relu::ReluNet;
 pub use rng::{Key, Purpose, Stream};
+pub use round::{Means, Noise, Round, RoundMemory, SphereReward};
+pub use scratch::Scratch;

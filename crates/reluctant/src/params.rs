@@ -3,7 +3,8 @@
 //! A user gives [`Settings`] (names and values, unchecked). [`Params::resolve`] checks them against a table: unknown names,
 //! wrong types and values out of range become one clear error; what is not given takes its default.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -11,20 +12,23 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 
 /// The value of a parameter.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Value {
+pub enum Value<Text = String> {
     /// true or false.
     Flag(bool),
     /// A whole number.
     Count(u64),
     /// A real number.
     Real(f64),
-    /// One of a few words.
-    Word(String),
+    /// A word or a text.
+    Word(Text),
 }
 
-impl Value {
+/// A [`Value`] that can stand in a constant.
+pub type Literal = Value<&'static str>;
+
+impl<Text: fmt::Display> Value<Text> {
     fn type_name(&self) -> String {
         match self {
             Value::Flag(value) => format!("the truth value {value}"),
@@ -35,7 +39,7 @@ impl Value {
     }
 }
 
-impl fmt::Display for Value {
+impl<Text: fmt::Display> fmt::Display for Value<Text> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Flag(value) => value.fmt(f),
@@ -44,6 +48,17 @@ impl fmt::Display for Value {
             Value::Real(value) if *value != 0.0 && !(1e-3..1e6).contains(&value.abs()) => write!(f, "{value:e}"),
             Value::Real(value) => value.fmt(f),
             Value::Word(value) => value.fmt(f),
+        }
+    }
+}
+
+impl From<Literal> for Value {
+    fn from(literal: Literal) -> Self {
+        match literal {
+            Value::Flag(flag) => Value::Flag(flag),
+            Value::Count(count) => Value::Count(count),
+            Value::Real(real) => Value::Real(real),
+            Value::Word(word) => Value::Word(word.to_owned()),
         }
     }
 }
@@ -97,6 +112,13 @@ impl Settings {
         self.0.get(name)
     }
 
+    /// Those whose names are wanted.
+    #[must_use]
+    pub fn only(mut self, wanted: impl Fn(&str) -> bool) -> Self {
+        self.0.retain(|name, _| wanted(name));
+        self
+    }
+
     /// Names and values in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
@@ -138,6 +160,10 @@ pub enum Kind {
     Flag,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// A text; the words say of what, such as "names of columns, with commas between them".
+    Text(&'static str),
+    /// The path of a file.
+    Path,
 }
 
 impl Kind {
@@ -167,6 +193,8 @@ impl Kind {
             Kind::Count { min, max } => format!("a whole number from {min} to {max}"),
             Kind::Flag => "true or false".to_owned(),
             Kind::Word(words) => format!("one of {}", words.join(", ")),
+            Kind::Text(what) => format!("a text: {what}"),
+            Kind::Path => "the path of a file".to_owned(),
         }
     }
 
@@ -208,6 +236,13 @@ impl Kind {
                     Err(out_of_range())
                 }
             }
+            (Kind::Text(_) | Kind::Path, Value::Word(text)) => {
+                if text.trim().is_empty() {
+                    Err(out_of_range())
+                } else {
+                    Ok(value.clone())
+                }
+            }
             _ => Err(wrong_type()),
         }
     }
@@ -219,14 +254,8 @@ pub const AUTO: &str = "auto";
 /// What a parameter is when it is not given.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Initial {
-    /// This real number.
-    Real(f64),
-    /// This whole number.
-    Count(u64),
-    /// This truth value.
-    Flag(bool),
-    /// This word.
-    Word(&'static str),
+    /// This value.
+    Is(Literal),
     /// Computed; the text says how.
     Auto(&'static str),
     /// It must be given.
@@ -234,12 +263,29 @@ pub enum Initial {
 }
 
 impl Initial {
+    /// This real number.
+    pub const fn real(x: f64) -> Self {
+        Initial::Is(Value::Real(x))
+    }
+
+    /// This whole number.
+    pub const fn count(n: u64) -> Self {
+        Initial::Is(Value::Count(n))
+    }
+
+    /// This truth value.
+    pub const fn flag(b: bool) -> Self {
+        Initial::Is(Value::Flag(b))
+    }
+
+    /// This word.
+    pub const fn word(w: &'static str) -> Self {
+        Initial::Is(Value::Word(w))
+    }
+
     fn value(&self) -> Option<Value> {
         match *self {
-            Initial::Real(x) => Some(Value::Real(x)),
-            Initial::Count(n) => Some(Value::Count(n)),
-            Initial::Flag(b) => Some(Value::Flag(b)),
-            Initial::Word(w) => Some(Value::Word(w.to_owned())),
+            Initial::Is(literal) => Some(literal.into()),
             Initial::Auto(_) | Initial::Required => None,
         }
     }
@@ -248,9 +294,9 @@ impl Initial {
 impl fmt::Display for Initial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Initial::Is(literal) => literal.fmt(f),
             Initial::Auto(how) => f.write_str(how),
             Initial::Required => f.write_str("required"),
-            given => given.value().map_or(Ok(()), |value| value.fmt(f)),
         }
     }
 }
@@ -298,10 +344,19 @@ impl Param {
     }
 }
 
-/// Checked parameters.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct Params(BTreeMap<String, Value>);
+/// Checked parameters. They remember which of them were asked for: what a policy or an environment did not read while it was made is
+/// no part of what it is.
+#[derive(Debug, Clone)]
+pub struct Params {
+    values: BTreeMap<String, Value>,
+    read: RefCell<BTreeSet<String>>,
+}
+
+impl PartialEq for Params {
+    fn eq(&self, other: &Self) -> bool {
+        self.values == other.values
+    }
+}
 
 impl Params {
     /// Checks `given` against `table`. `owner` is named in errors, as in "unknown parameter of oful 'lamda'".
@@ -328,12 +383,26 @@ impl Params {
                 values.insert(param.name.to_owned(), value);
             }
         }
-        Ok(Params(values))
+        Ok(Params { values, read: RefCell::default() })
     }
 
     /// The value of a parameter that is given or has a default; `None` if it is computed.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name)
+        self.read.borrow_mut().insert(name.to_owned());
+        self.values.get(name)
+    }
+
+    /// The parameters that were asked for so far, with their values: what identifies the thing that was made from them.
+    pub fn used(&self) -> Settings {
+        let read = self.read.borrow();
+        Settings(
+            self.values.iter().filter(|(name, _)| read.contains(*name)).map(|(n, v)| (n.clone(), v.clone())).collect(),
+        )
+    }
+
+    /// Every value that is given or has a default, in alphabetical order, without counting as read.
+    pub fn complete(&self) -> Settings {
+        Settings(self.values.clone())
     }
 
     fn expect<T>(&self, name: &str, what: &str, read: impl Fn(&Value) -> Option<T>) -> Result<T> {
@@ -381,6 +450,14 @@ impl Params {
         if self.get(name).is_some() { self.flag(name) } else { Ok(computed) }
     }
 
+    /// The text or path `name`, where it was given.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Some(Value::Word(text)) => Some(text),
+            _ => None,
+        }
+    }
+
     /// The word `name`.
     pub fn word(&self, name: &str) -> Result<&str> {
         match self.get(name) {
@@ -395,11 +472,11 @@ mod tests {
     use super::*;
 
     const TABLE: &[Param] = &[
-        Param::new("lambda", Initial::Real(0.01), Kind::POSITIVE, "penalty"),
+        Param::new("lambda", Initial::real(0.01), Kind::POSITIVE, "penalty"),
         Param::new("neurons", Initial::Required, Kind::Count { min: 1, max: 64 }, "k"),
-        Param::new("features", Initial::Word("raw"), Kind::Word(&["raw", "constant"]), "features"),
+        Param::new("features", Initial::word("raw"), Kind::Word(&["raw", "constant"]), "features"),
         Param::new("delta", Initial::Auto("1/T"), Kind::PROBABILITY, "confidence"),
-        Param::new("loud", Initial::Flag(false), Kind::Flag, "say more"),
+        Param::new("loud", Initial::flag(false), Kind::Flag, "say more"),
     ];
 
     fn said(given: Settings) -> String {

@@ -7,7 +7,7 @@ const EMPTY: u32 = u32::MAX;
 
 /// Numbers patterns 0, 1, 2, … as they are met. Open addressing, at most half full, its memory kept from round to round.
 #[derive(Debug, Default, Clone)]
-pub struct PatternTable {
+pub(crate) struct PatternTable {
     keys: Vec<Pattern>,
     numbers: Vec<u32>,
     met: u32,
@@ -18,7 +18,7 @@ pub struct PatternTable {
 
 impl PatternTable {
     /// Forgets all patterns and makes room for `most` different ones.
-    pub fn clear(&mut self, most: usize) {
+    pub(crate) fn clear(&mut self, most: usize) {
         let places = (2 * most).next_power_of_two().max(2);
         self.shift = 64 - places.trailing_zeros();
         self.keys.resize(places, 0);
@@ -30,7 +30,7 @@ impl PatternTable {
 
     /// The number of `pattern`: the next free one if it is met for the first time.
     #[inline]
-    pub fn find_or_insert(&mut self, pattern: Pattern) -> usize {
+    pub(crate) fn find_or_insert(&mut self, pattern: Pattern) -> usize {
         if self.last.0 == pattern && self.last.1 != EMPTY {
             return self.last.1 as usize;
         }

@@ -16,7 +16,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::arms::{check_dim, check_finite};
+use crate::action::{check_dim, check_finite};
 use crate::ellipsoid::Ellipsoid;
 use crate::error::{Error, Result};
 use crate::linalg::{axpy, dot, normalise};

@@ -70,6 +70,20 @@ impl Key {
         Key { purpose, ..self }
     }
 
+    /// The same key for one of several things with names of their own, such as the models of actions: each has streams of its own.
+    pub const fn branch(self, name: &str) -> Self {
+        // FNV-1a, then the finaliser of SplitMix64: near names end far apart, on every machine alike.
+        let (bytes, mut i) = (name.as_bytes(), 0);
+        let mut hash = (0xcbf2_9ce4_8422_2325_u64 ^ self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        while i < bytes.len() {
+            hash = (hash ^ bytes[i] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+            i += 1;
+        }
+        hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Key { seed: hash ^ (hash >> 31), ..self }
+    }
+
     /// The stream with this name, from its beginning.
     pub fn stream(self) -> Stream {
         let mut bytes = [0; 32];
@@ -199,6 +213,9 @@ mod tests {
             first(base.trial(1)),
             first(base.round(1)),
             first(base.purpose(Purpose::Noise)),
+            first(base.branch("a")),
+            first(base.branch("b")),
+            first(Key::new(2).branch("a")),
         ];
         for (i, a) in draws.iter().enumerate() {
             assert!(draws[i + 1..].iter().all(|b| a != b));

@@ -20,6 +20,13 @@ impl Spare {
         Spare(numbers)
     }
 
+    /// What `fill` appends to nothing.
+    pub(crate) fn filled(fill: impl FnOnce(&mut Vec<f64>)) -> Self {
+        let mut numbers = Self::zeros(0);
+        fill(&mut numbers.0);
+        numbers
+    }
+
     /// A copy of numbers.
     pub(crate) fn copy(numbers: &[f64]) -> Self {
         let mut copy = Self::zeros(0);

@@ -5,7 +5,7 @@
 
 use reluctant::estimate::{self, FitOptions, LEARNING_RATE, STEPS, Samples};
 use reluctant::policy::{self, OfuRelu};
-use reluctant::{Confidence, FrozenRelu, Key, Policy, Rows, Score, Scratch, Settings, env};
+use reluctant::{Choice, Confidence, FrozenRelu, Key, Policy, RoundMemory, Rows, Score, Scratch, Settings, env};
 
 const KEY: Key = Key::new(21);
 const NEURONS: usize = 3;
@@ -24,9 +24,13 @@ impl History {
         let world = env::build("relu-sphere", &Settings::new().with("arms", 25u64), KEY).unwrap();
         let (mut xs, mut ys, mut arms) = (Vec::new(), Vec::new(), Vec::new());
         for t in 1..=rounds as u64 {
-            world.arms(t, &mut arms);
-            xs.extend_from_slice(&arms[..2]);
-            ys.push(world.mean(&arms[..2]) + world.noise(t));
+            let mut memory = RoundMemory::default();
+            let round = world.round(t, &mut memory).unwrap();
+            let rows = round.offer.rows("test").unwrap();
+            let choice = Choice::row(rows, 0, Score::default());
+            xs.extend_from_slice(rows.get(0));
+            ys.push(round.reward(&choice, round.mean(&choice).unwrap()));
+            arms = rows.data().to_vec();
         }
         History { xs, ys, arms }
     }
@@ -50,9 +54,9 @@ fn learn(settings: &Settings, history: &History) -> (OfuRelu, Vec<Score>) {
     let mut policy = policy::build("ofu-relu", 2, settings, KEY).unwrap();
     history.samples().iter().for_each(|(x, y)| policy.update(x, *y).unwrap());
     let mut scratch = Scratch::default();
-    policy.score(Rows::new(2, &history.arms).unwrap(), &mut scratch).unwrap();
+    policy.score(Rows::new(2, &history.arms).unwrap().into(), &mut scratch).unwrap();
     let concrete = serde_json::from_value(policy.snapshot().unwrap().state).unwrap();
-    (concrete, scratch.scores)
+    (concrete, scratch.scores().to_vec())
 }
 
 /// The same regime, but widths scaled from one radius to another.
@@ -82,8 +86,8 @@ fn without_a_switch_it_is_the_paper() {
         assert_eq!(policy.regime().unwrap(), &regime);
         let mut scratch = Scratch::default();
         let radius = PAPER.radius(regime.ellipsoid().log_det_ratio());
-        regime.score(Rows::new(2, &history.arms).unwrap(), radius, &mut scratch);
-        for (a, b) in scores.iter().zip(&scratch.scores) {
+        regime.score(Rows::new(2, &history.arms).unwrap().into(), radius, &mut scratch);
+        for (a, b) in scores.iter().zip(scratch.scores()) {
             assert_eq!(a.mean, b.mean);
             assert!((a.width - b.width).abs() < 1e-12);
         }

@@ -9,11 +9,12 @@ use std::borrow::Cow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use reluctant::arms::{argmax, check_observation};
+use reluctant::action::check_observation;
+use reluctant::choice::argmax;
 use reluctant::conformance::{CHECKS, Outcome, Subject, run};
 use reluctant::rng::{index, unit_vector};
 use reluctant::{
-    Arms, Choice, Confidence, Ellipsoid, Error, Key, Policy, Result, Rows, Score, Scratch, Settings, Snapshot,
+    Action, Choice, Confidence, Ellipsoid, Error, Key, Offer, Policy, Result, Score, Scratch, Settings, Snapshot,
 };
 use serde::{Deserialize, Serialize};
 
@@ -92,36 +93,30 @@ impl Policy for Toy {
         self.dim
     }
 
-    fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+    fn select<'a>(&self, arms: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         self.selects.fetch_add(1, Ordering::Relaxed);
         if self.fault != Fault::TakesAnyDimension {
             arms.expect_dim(self.dim)?;
         }
-        if let (Fault::ChoosesOnSphere, Arms::Sphere { dim }) = (self.fault, arms) {
+        if let (Fault::ChoosesOnSphere, Offer::Sphere { dim }) = (self.fault, arms) {
             let mut action = vec![0.0; dim];
             unit_vector(&mut key.stream(), &mut action);
-            return Ok(Choice {
-                index: None,
-                action: action.into(),
-                score: Score::default(),
-                propensity: Some(1.0),
-                certificate: None,
-            });
+            return Ok(Choice::point(action, Score::default()));
         }
         let rows = arms.rows("toy")?;
         if self.fault == Fault::PanicsOnSingleArm {
             // Compares the first two arms, as if there were always two.
             assert!(rows.len() > 1 || self.rewards < 3, "a second arm is expected");
         }
-        let junk = scratch.numbers.len() as u64;
-        self.score(rows, scratch)?;
+        let junk = scratch.scores().len() as u64;
+        self.score(rows.into(), scratch)?;
         let mut choice = if self.exploring() {
             let salt = if self.fault == Fault::ReadsTheScratch { junk } else { 0 };
             let drawn = index(&mut self.draw(key).later(salt).stream(), rows.len());
-            Choice::row(rows, drawn, scratch.scores[drawn], 1.0 / rows.len() as f64)
+            Choice::row(rows, drawn, scratch.scores()[drawn]).by_chance(1.0 / rows.len() as f64)
         } else {
-            let best = argmax(scratch.scores.iter().map(Score::upper)).unwrap_or(0);
-            Choice::row(rows, best, scratch.scores[best], 1.0)
+            let best = argmax(scratch.scores().iter().map(Score::upper)).unwrap_or(0);
+            Choice::row(rows, best, scratch.scores()[best])
         };
         self.chosen.lock().unwrap().push(choice.action.to_vec());
         match self.fault {
@@ -133,7 +128,7 @@ impl Policy for Toy {
         Ok(choice)
     }
 
-    fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
+    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
         let mut reward = reward;
         match self.fault {
             Fault::AbsorbsNan if reward.is_nan() => reward = 0.0,
@@ -141,7 +136,7 @@ impl Policy for Toy {
             Fault::TakesHugeRewards if reward.abs() == 1e200 => reward = 1e100,
             _ => {}
         }
-        check_observation(self.dim, action, reward)?;
+        let action = check_observation("toy", self.dim, action, reward)?;
         if self.fault == Fault::HalfLearnsWhatItRefuses && reward.abs() > 1e9 {
             self.rewards += 1;
             return Err(Error::out_of_range("the reward", reward, "at most 1e9"));
@@ -163,17 +158,18 @@ impl Policy for Toy {
         Ok(())
     }
 
-    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
+    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
         if self.fault != Fault::TakesAnyDimension {
-            Arms::Finite(rows).expect_dim(self.dim)?;
+            offer.expect_dim(self.dim)?;
         }
+        let rows = offer.rows("toy")?;
         let mut radius = CONFIDENCE.radius(self.ellipsoid.log_det_ratio());
         if self.fault == Fault::LearnsInSelect {
             radius /= 1.0 + self.selects.load(Ordering::Relaxed) as f64;
         }
-        scratch.numbers.clear();
-        scratch.scores.clear();
-        scratch.scores.extend(rows.iter().map(|x| {
+        let scores = scratch.scores_mut();
+        scores.clear();
+        scores.extend(rows.iter().map(|x| {
             let squared: f64 = x.iter().map(|v| v * v).sum();
             let mean = self.ellipsoid.mean(x);
             let mean = match self.fault {
@@ -215,8 +211,8 @@ fn restore(snapshot: Snapshot) -> Result<Box<dyn Policy>> {
 }
 
 fn subject(fault: Fault) -> Subject {
-    Subject::new(format!("{fault:?}"), move |dim, _| Ok(Box::new(Toy::new(fault, dim))), restore)
-        .in_world("linear-sphere", Settings::new().with("arms", 30u64))
+    Subject::new(format!("{fault:?}"), move |space, _| Ok(Box::new(Toy::new(fault, space.dim()))), restore)
+        .in_environment("linear-sphere", Settings::new().with("arms", 30u64))
 }
 
 /// The checks that `subject` does not pass.

@@ -4,15 +4,17 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use reluctant::Registry;
 use reluctant::conformance::{CHECKS, EXCEPTIONS, Outcome, Subject, run};
-use reluctant::policy::REGISTRY;
+use reluctant::policy::BUILT_IN;
 
 fn main() {
     let mut trials = Vec::new();
-    for entry in REGISTRY {
+    let registry = Registry::default();
+    for entry in BUILT_IN {
         trials.push(Trial::test(format!("{}/has_samples", entry.name), move || has_samples(entry.samples.len())));
         for sample in entry.samples {
-            let subject = Arc::new(Subject::registered(entry, sample));
+            let subject = Arc::new(Subject::registered(&registry, entry, sample));
             for check in CHECKS {
                 let name = format!("{}/{}", subject.name(), check.name);
                 let kind = if subject.excused(check).is_some() { "excused" } else { "" };
@@ -36,7 +38,7 @@ fn has_samples(count: usize) -> Result<(), Failed> {
 
 fn exceptions_name_what_exists() -> Result<(), Failed> {
     for known in EXCEPTIONS {
-        let policy = REGISTRY.iter().any(|entry| entry.name == known.policy);
+        let policy = BUILT_IN.iter().any(|entry| entry.name == known.policy);
         let check = CHECKS.iter().any(|check| check.name == known.check);
         if !(policy && check && !known.reason.is_empty()) {
             return Err(format!("{known:?} names no policy, no check or no reason").into());

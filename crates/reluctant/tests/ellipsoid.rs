@@ -158,13 +158,13 @@ fn by_pattern_equals_by_definition(dim: usize, neurons: usize, seed: u64, lambda
     for round in 0..30 {
         arms.chunks_exact_mut(dim).for_each(|x| unit_vector(&mut stream, x));
         let rows = Rows::new(dim, &arms).unwrap();
-        compact.score(rows, radius, &mut scratch);
+        compact.score(rows.into(), radius, &mut scratch);
         let reference = FrozenRelu::score_reference(&literal, &network, rows, radius);
-        for (ours, by_definition) in scratch.scores.iter().zip(&reference) {
+        for (ours, by_definition) in scratch.scores().iter().zip(&reference) {
             assert!(near(ours.mean, by_definition.mean), "round {round}: {ours:?} {by_definition:?}");
             assert!(near(ours.width, by_definition.width), "round {round}: {ours:?} {by_definition:?}");
         }
-        assert_eq!(scratch.scores.len(), reference.len());
+        assert_eq!(scratch.scores().len(), reference.len());
         assert!(near(compact.ellipsoid().log_det_ratio(), literal.log_det_ratio()));
         let x = rows.get(0);
         let y = network.value(x) + 0.1 * normal(&mut stream);

@@ -88,8 +88,8 @@ fn random_regime(dim: usize, neurons: usize, samples: usize, factor: f64, stream
 /// Mean and width of one action, by the code that scores finite arms.
 fn score(regime: &FrozenRelu, radius: f64, x: &[f64]) -> (f64, f64) {
     let mut scratch = Scratch::default();
-    regime.score(Rows::new(x.len(), x).unwrap(), radius, &mut scratch);
-    (scratch.scores[0].mean, scratch.scores[0].width)
+    regime.score(Rows::new(x.len(), x).unwrap().into(), radius, &mut scratch);
+    (scratch.scores()[0].mean, scratch.scores()[0].width)
 }
 
 /// The best of many random actions of the region, and what random search around the best few makes of them.
@@ -99,10 +99,10 @@ fn brute_force(regime: &FrozenRelu, radius: f64, margin: f64, stream: &mut Strea
     data.chunks_exact_mut(dim).for_each(|row| unit_vector(stream, row));
     let mut scratch = Scratch::default();
     let rows = Rows::new(dim, &data).unwrap();
-    regime.score(rows, radius, &mut scratch);
+    regime.score(rows.into(), radius, &mut scratch);
     let mut inside: Vec<(f64, &[f64])> = rows
         .iter()
-        .zip(&scratch.scores)
+        .zip(scratch.scores())
         .filter(|(x, _)| regime.network().in_region(x, margin))
         .map(|(x, score)| (score.upper(), x))
         .collect();

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use reluctant::arms::argmax;
+use reluctant::choice::argmax;
 use reluctant::policy::Oful;
 use reluctant::theory::{self, Setting};
 use reluctant::{
-    Arms, Confidence, Ellipsoid, FrozenRelu, Key, Policy, ReluNet, Rows, Score, Scratch, Settings, Snapshot, policy,
+    Confidence, Ellipsoid, FrozenRelu, Key, Offer, Policy, ReluNet, Rows, Score, Scratch, Settings, Snapshot, policy,
 };
 use serde::Deserialize;
 
@@ -117,9 +117,9 @@ fn oful_as_a_policy() {
     for (round, step) in oful.steps.iter().enumerate() {
         let data = step.arms.concat();
         let rows = Rows::new(parameters.d, &data).unwrap();
-        policy.score(rows, &mut scratch).unwrap();
-        step.expect(concrete::<Oful>(policy.as_ref()).radius(), &scratch.scores);
-        let choice = policy.select(Arms::Finite(rows), Key::new(1).round(round as u64), &mut scratch).unwrap();
+        policy.score(rows.into(), &mut scratch).unwrap();
+        step.expect(concrete::<Oful>(policy.as_ref()).radius(), scratch.scores());
+        let choice = policy.select(Offer::Rows(rows), Key::new(1).round(round as u64), &mut scratch).unwrap();
         assert_eq!(choice.index, Some(step.chosen));
         assert_near(choice.score.upper(), step.ucb[step.chosen], "the choice's ucb");
         policy.update(&choice.action, step.reward).unwrap();
@@ -176,8 +176,8 @@ fn ofu_relu_in_compact_features() {
     for step in &ofu_relu.steps {
         let radius = confidence.radius(regime.ellipsoid().log_det_ratio());
         let data = step.arms.concat();
-        regime.score(Rows::new(parameters.d, &data).unwrap(), radius, &mut scratch);
-        step.expect(radius, &scratch.scores);
+        regime.score(Rows::new(parameters.d, &data).unwrap().into(), radius, &mut scratch);
+        step.expect(radius, scratch.scores());
         regime.update(&step.arms[step.chosen], step.reward);
     }
 }

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use reluctant::policy::{self, REGISTRY, Sample, Scratch};
-use reluctant::{Key, Policy, Settings, env};
+use reluctant::policy::{self, BUILT_IN, Sample};
+use reluctant::{Key, Policy, RoundMemory, Scratch, Settings, env};
 
 /// The methods that keep the history, whose memory so grows with T, each with its reason.
 const KEEP_HISTORY: &[(&str, &str)] = &[
@@ -36,7 +36,7 @@ struct Game {
     world: Box<dyn env::Environment>,
     policy: Box<dyn Policy>,
     scratch: Scratch,
-    buffer: Vec<f64>,
+    memory: RoundMemory,
     round: u64,
 }
 
@@ -48,14 +48,11 @@ impl Game {
     /// With other settings than the sample's, and in another world.
     fn with(settings: Settings, world: Settings, name: &str, sample: &Sample) -> Self {
         let key = Key::new(5);
-        let world = env::build(sample.world, &world.with("arms", 100u64), key).unwrap();
+        let world = env::build(sample.environment, &world.with("arms", 100u64), key).unwrap();
         let entry = policy::find(name).unwrap();
         let settings = policy::tell(entry, &settings, &world.facts());
-        let mut policy = policy::build(name, world.dim(), &settings, key).unwrap();
-        if let Some(truth) = world.network() {
-            policy.reveal(truth, world.offset());
-        }
-        Game { world, policy, scratch: Scratch::default(), buffer: Vec::new(), round: 0 }
+        let policy = policy::build(name, world.space(), &settings, key).unwrap();
+        Game { world, policy, scratch: Scratch::default(), memory: RoundMemory::default(), round: 0 }
     }
 
     /// Plays so many rounds; how often `select` and `update` allocated.
@@ -63,12 +60,12 @@ impl Game {
         let mut total = 0;
         for _ in 0..rounds {
             self.round += 1;
-            let arms = self.world.arms(self.round, &mut self.buffer);
-            let Game { world, policy, scratch, round, .. } = self;
+            let Game { world, policy, scratch, memory, round } = self;
+            let offered = world.round(*round, memory).unwrap();
             let counted = allocation_counter::measure(|| {
-                let choice = policy.select(arms, Key::new(5).round(*round), scratch).unwrap();
-                let reward = world.mean(&choice.action) + world.noise(*round);
-                policy.update(&choice.action, reward).unwrap();
+                let choice = policy.select_in(&offered, Key::new(5).round(*round), scratch).unwrap();
+                let reward = offered.reward(&choice, offered.mean(&choice).unwrap());
+                policy.update(&choice, reward).unwrap();
             });
             total += counted.count_total;
         }
@@ -81,7 +78,7 @@ impl Game {
 }
 
 fn for_each_sample(mut check: impl FnMut(&'static str, &'static Sample)) {
-    for entry in REGISTRY {
+    for entry in BUILT_IN {
         entry.samples.iter().for_each(|sample| check(entry.name, sample));
     }
 }

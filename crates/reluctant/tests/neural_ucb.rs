@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use reluctant::{Key, Rows, Scratch, Settings, env, policy};
+use reluctant::{Key, RoundMemory, Rows, Scratch, Settings, env, policy};
 use serde_json::Value;
 
 const KEY: Key = Key::new(31);
@@ -122,10 +122,11 @@ fn check(case: &Case) {
         if update == "zhou" {
             trained_towards_start(&network, &start, &data);
         }
-        let mut arms = Vec::new();
-        let offered = world.arms(t, &mut arms);
-        policy.score(offered.rows("test").unwrap(), &mut scratch).unwrap();
-        for (x, score) in offered.rows("test").unwrap().iter().zip(&scratch.scores) {
+        let mut memory = RoundMemory::default();
+        let round = world.round(t, &mut memory).unwrap();
+        let offered = round.offer;
+        policy.score(offered, &mut scratch).unwrap();
+        for (x, score) in offered.rows("test").unwrap().iter().zip(scratch.scores()) {
             let (value, gradient) = network.value_and_gradient(x);
             let form = quadratic_form(&gram, &gradient);
             let width = match update {
@@ -136,9 +137,9 @@ fn check(case: &Case) {
             assert!((score.width - width).abs() < 1e-9, "{preset} {update} {matrix}: width {} {width}", score.width);
         }
         let choice = policy.select(offered, KEY.round(t), &mut scratch).unwrap();
-        let best = scratch.scores.iter().map(|score| score.upper()).fold(f64::NEG_INFINITY, f64::max);
+        let best = scratch.scores().iter().map(|score| score.upper()).fold(f64::NEG_INFINITY, f64::max);
         assert!(choice.score.upper() >= best - 1e-9);
-        let reward = world.mean(&choice.action) + world.noise(t);
+        let reward = round.reward(&choice, round.mean(&choice).unwrap());
         // The gradient at the network that chose, before it learns from the reward.
         let (_, g) = network.value_and_gradient(&choice.action);
         for i in 0..size {
@@ -212,6 +213,6 @@ fn the_published_start_is_zero() {
     let settings = Settings::new().with("update", "zhou");
     let policy = policy::build("neural-ucb", DIM, &settings, KEY).unwrap();
     let mut scratch = Scratch::default();
-    policy.score(Rows::new(DIM, &[0.6, 0.8, -1.0, 0.0, 0.0, -1.0]).unwrap(), &mut scratch).unwrap();
-    assert!(scratch.scores.iter().all(|score| score.mean.abs() < 1e-14 && score.width > 0.0));
+    policy.score(Rows::new(DIM, &[0.6, 0.8, -1.0, 0.0, 0.0, -1.0]).unwrap().into(), &mut scratch).unwrap();
+    assert!(scratch.scores().iter().all(|score| score.mean.abs() < 1e-14 && score.width > 0.0));
 }

@@ -4,7 +4,7 @@
 
 use reluctant::estimate::{self, FitOptions, Samples};
 use reluctant::policy::{self, OfuReluPlus};
-use reluctant::{Arms, FrozenRelu, Key, Policy, Scratch, Settings, env};
+use reluctant::{FrozenRelu, Key, Policy, RoundMemory, Scratch, Settings, env};
 
 const KEY: Key = Key::new(11);
 const NEURONS: usize = 3;
@@ -41,7 +41,7 @@ impl Data {
 fn play(settings: Settings, rounds: u64) -> Vec<Round> {
     let settings = settings.with("neurons", NEURONS as u64).with("lambda", LAMBDA);
     let world = env::build("relu-sphere", &Settings::new().with("arms", 30u64), KEY).unwrap();
-    let mut policy = policy::build("ofu-relu-plus", world.dim(), &settings, KEY).unwrap();
+    let mut policy = policy::build("ofu-relu-plus", world.space(), &settings, KEY).unwrap();
     let mut scratch = Scratch::default();
     let mut seen = Vec::new();
     for t in 1..=rounds {
@@ -50,12 +50,12 @@ fn play(settings: Settings, rounds: u64) -> Vec<Round> {
         let explored = Data { xs: numbers("explored_xs"), ys: numbers("explored_ys") };
         let all = Data { xs: numbers("xs"), ys: numbers("ys") };
         let concrete: OfuReluPlus = serde_json::from_value(state.clone()).unwrap();
-        let mut arms = Vec::new();
-        world.arms(t, &mut arms);
-        let offered = Arms::finite(world.dim(), &arms).unwrap();
-        let choice = policy.select(offered, KEY.round(t), &mut scratch).unwrap();
+        let mut memory = RoundMemory::default();
+        let offered = world.round(t, &mut memory).unwrap();
+        let arms = offered.offer.rows("test").unwrap().data().to_vec();
+        let choice = policy.select(offered.offer, KEY.round(t), &mut scratch).unwrap();
+        let reward = offered.reward(&choice, offered.mean(&choice).unwrap());
         let action = choice.action.into_owned();
-        let reward = world.mean(&action) + world.noise(t);
         policy.update(&action, reward).unwrap();
         let (batch, nu, exploring) = (concrete.batch(), concrete.nu(), concrete.exploring());
         seen.push(Round { batch, nu, exploring, policy: concrete, explored, all, arms, action, reward });

@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use reluctant::policy::{self, Policy, Scratch};
+use reluctant::policy::{self, Policy};
 use reluctant::rng::{Purpose, normal, unit_vector};
-use reluctant::{Arms, Key, ReluNet, Settings};
+use reluctant::{Key, Offer, ReluNet, Scratch, Settings};
 
 const DIM: usize = 2;
 const ARMS: usize = 200;
@@ -41,7 +41,7 @@ fn play_game(
     for round in rounds {
         let arms = arms(game, round, policy.dim());
         let choice =
-            policy.select(Arms::finite(policy.dim(), &arms).unwrap(), Key::new(5).round(round), &mut scratch).unwrap();
+            policy.select(Offer::finite(policy.dim(), &arms).unwrap(), Key::new(5).round(round), &mut scratch).unwrap();
         let best = arms.chunks_exact(policy.dim()).map(&mean).fold(f64::MIN, f64::max);
         let action = choice.action.into_owned();
         regret += best - mean(&action);
@@ -121,7 +121,7 @@ fn the_frozen_stage_plays_on_the_sphere_and_with_the_radius_of_the_theorem() {
         let mut policy = plausible(told(3, 0.1).with("radius", radius));
         play(policy.as_mut(), 0..1500, |x| truth.value(x), gaussian(0.1));
         assert!(policy.explain(&[1.0, 0.0]).unwrap().model.contains("frozen"));
-        let choice = policy.select(Arms::Sphere { dim: DIM }, Key::new(1), &mut Scratch::default()).unwrap();
+        let choice = policy.select(Offer::Sphere { dim: DIM }, Key::new(1), &mut Scratch::default()).unwrap();
         let best = reluctant::geometry::best_action(&truth, 100_000).unwrap().f_star;
         assert!(truth.value(&choice.action) > best - 0.1, "{radius}");
     }
@@ -135,7 +135,7 @@ fn before_it_is_frozen_it_also_chooses_from_the_sphere() {
     let mut noise = gaussian(0.01);
     for round in 0..60 {
         let choice =
-            policy.select(Arms::Sphere { dim: DIM }, Key::new(5).round(round), &mut Scratch::default()).unwrap();
+            policy.select(Offer::Sphere { dim: DIM }, Key::new(5).round(round), &mut Scratch::default()).unwrap();
         let action = choice.action.into_owned();
         policy.update(&action, truth.value(&action) + noise(round)).unwrap();
         assert!(round < 50 || truth.value(&action) > best - 0.05, "round {round}");
@@ -147,7 +147,7 @@ fn sampling_draws_a_network_on_the_sphere_too() {
     let truth = truth(4, 3);
     let mut policy = plausible(told(3, 0.01).with("mode", "sampling"));
     let select = |policy: &dyn Policy, key: Key| {
-        let choice = policy.select(Arms::Sphere { dim: DIM }, key, &mut Scratch::default()).unwrap();
+        let choice = policy.select(Offer::Sphere { dim: DIM }, key, &mut Scratch::default()).unwrap();
         choice.action.into_owned()
     };
     let spread = |policy: &dyn Policy| {

@@ -1,14 +1,14 @@
 //! A saved policy is a file, and files get damaged: what is restored either says so or plays on without a panic.
 #![allow(clippy::unwrap_used, reason = "a test says best what it expects by failing where it is not met")]
 
-use reluctant::policy::{REGISTRY, Sample};
-use reluctant::{Arms, Key, Scratch, Snapshot, env, policy};
+use reluctant::policy::{BUILT_IN, Sample};
+use reluctant::{Key, Offer, Scratch, Snapshot, env, policy};
 use serde_json::{Value, json};
 
 /// A policy with a little history, saved during exploration and after it.
 fn saved(name: &str, sample: &Sample, rounds: u64) -> Snapshot {
     let key = Key::new(1);
-    let world = env::build(sample.world, &reluctant::Settings::new().with("arms", 10u64), key).unwrap();
+    let world = env::build(sample.environment, &reluctant::Settings::new().with("arms", 10u64), key).unwrap();
     let mut policy = policy::build(name, 2, &sample.settings(), key).unwrap();
     reluctant::play(world.as_ref(), policy.as_mut(), key, rounds, |_| {}).unwrap();
     policy.snapshot().unwrap()
@@ -59,7 +59,7 @@ fn damage_everywhere(good: &Snapshot) -> (usize, usize) {
             played += 1;
             let mut scratch = Scratch::default();
             // Errors are fine; panics and endless loops are not. A training step cut to size keeps the test quick.
-            if let Ok(arms) = Arms::finite(policy.dim(), &arms[..policy.dim().min(10)]) {
+            if let Ok(arms) = Offer::finite(policy.dim(), &arms[..policy.dim().min(10)]) {
                 let _ = policy.select(arms, Key::new(2), &mut scratch);
             }
             let _ = policy.update(&vec![0.1; policy.dim()], 0.5);
@@ -71,7 +71,7 @@ fn damage_everywhere(good: &Snapshot) -> (usize, usize) {
 /// For every policy, after so many rounds.
 fn check_damaged_snapshots(rounds: u64) {
     let (mut refused, mut played) = (0, 0);
-    for entry in REGISTRY {
+    for entry in BUILT_IN {
         for sample in entry.samples {
             let (no, yes) = damage_everywhere(&saved(entry.name, sample, rounds));
             refused += no;
@@ -93,7 +93,7 @@ fn snapshots_damaged_later_are_refused_or_play_on() {
 
 #[test]
 fn what_has_seen_nothing_yet_is_restored_and_without_noise_too() {
-    for entry in REGISTRY {
+    for entry in BUILT_IN {
         entry.samples.iter().for_each(|sample| _ = saved(entry.name, sample, 0).restore().unwrap());
     }
     let exact = reluctant::Settings::new().with("sigma", 0.0);

@@ -9,16 +9,18 @@ mod reproduce;
 mod run;
 mod theory;
 
+use reluctant::Registry;
+
 use crate::args::{Args, Command};
 use crate::failure::Failure;
 
-pub(crate) fn dispatch(args: Args) -> Result<(), Failure> {
+pub(crate) fn dispatch(registry: &Registry, args: Args) -> Result<(), Failure> {
     match args.command {
-        Command::Reproduce(options) => reproduce::reproduce(&options),
-        Command::Run(options) => run::run(&options),
-        Command::Report { dir } => report::report(&dir),
+        Command::Reproduce(options) => reproduce::reproduce(registry, &options),
+        Command::Run(options) => run::run(registry, &options),
+        Command::Report { dir } => report::report(registry, &dir),
         Command::Fit(options) => fit::fit(&options),
-        Command::List { json } => list::list(json),
+        Command::List { json } => list::list(registry, json),
         Command::Theory(options) => theory::theory(&options),
         Command::Inspect(options) => inspect::inspect(&options),
     }

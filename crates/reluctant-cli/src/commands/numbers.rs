@@ -21,7 +21,7 @@ pub(crate) fn wrong(path: &Path, line: Option<usize>, message: String) -> LabErr
 
 /// A reader of records that may have any length, and the error of whatever goes wrong in one.
 pub(crate) fn open(path: &Path, header: bool) -> Result<csv::Reader<File>, LabError> {
-    let io = |cause: std::io::Error| LabError::Io { action: "read", path: path.to_owned(), cause };
+    let io = |source: std::io::Error| LabError::Io { action: "read", path: path.to_owned(), source };
     let file = File::open(path).map_err(io)?;
     Ok(csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).has_headers(header).from_reader(file))
 }
@@ -31,7 +31,7 @@ pub(crate) fn in_csv(path: &Path) -> impl Fn(csv::Error) -> LabError + '_ {
     |cause| {
         let line = cause.position().map(|at| at.line() as usize);
         match cause.into_kind() {
-            csv::ErrorKind::Io(cause) => LabError::Io { action: "read", path: path.to_owned(), cause },
+            csv::ErrorKind::Io(source) => LabError::Io { action: "read", path: path.to_owned(), source },
             csv::ErrorKind::Utf8 { err, .. } => wrong(path, line, format!("this is not text: {err}")),
             other => wrong(path, line, format!("this is not CSV: {other:?}")),
         }
@@ -45,7 +45,7 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
 
 /// A number within the limits, or the sentence that it is not one; `name` says which it should be.
 pub(crate) fn finite(path: &Path, line: Option<usize>, name: &str, field: &str) -> Result<f64, LabError> {
-    let number = field.parse::<f64>().ok().filter(|x| x.abs() <= reluctant::arms::LIMIT);
+    let number = field.parse::<f64>().ok().filter(|x| x.abs() <= reluctant::limits::LIMIT);
     number.ok_or_else(|| {
         wrong(path, line, format!("{name} must be a finite number of at most 1e100 in size, not '{field}'"))
     })

@@ -3,15 +3,16 @@
 use std::io::Write;
 use std::path::Path;
 
+use reluctant::Registry;
 use reluctant_lab::report::{Digest, table, write_all};
 use reluctant_lab::results::Results;
 use reluctant_lab::{LabError, Store, run as lab};
 
 use crate::failure::Failure;
 
-pub(crate) fn report(dir: &Path) -> Result<(), Failure> {
+pub(crate) fn report(registry: &Registry, dir: &Path) -> Result<(), Failure> {
     let (experiment, version, finished) = Store::read(dir)?;
-    let results = Results { version, ..lab::assemble(&experiment, &finished)? };
+    let results = Results { version, ..lab::assemble(registry, &experiment, &finished)? };
     if results.panels.iter().all(|panel| panel.policies.is_empty()) {
         let reason = "no policy has all of its tuning trials and a finished trial yet".to_owned();
         return Err(LabError::NoResults { dir: dir.to_owned(), reason }.into());

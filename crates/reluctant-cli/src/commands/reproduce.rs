@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use reluctant::Registry;
 use reluctant_lab::Experiment;
 
 use super::run::{default_folder, play};
@@ -11,19 +12,19 @@ use crate::failure::Failure;
 /// The experiment as shipped.
 const PAPER: &str = include_str!("../../experiments/paper.toml");
 
-pub(crate) fn reproduce(options: &Reproduce) -> Result<(), Failure> {
-    let shipped =
-        Experiment { name: "reproduce".to_owned(), ..Experiment::parse(PAPER, Path::new("experiments/paper.toml"))? };
-    let experiment = adapt(shipped.clone(), options)?;
+pub(crate) fn reproduce(registry: &Registry, options: &Reproduce) -> Result<(), Failure> {
+    let paper = Experiment::parse(PAPER, Path::new("experiments/paper.toml"), registry)?;
+    let shipped = Experiment { name: "reproduce".to_owned(), ..paper };
+    let experiment = adapt(registry, shipped.clone(), options)?;
     let out = options.out.clone().unwrap_or_else(|| {
         let folder = default_folder(&experiment);
         // What options changed is another experiment, and gets a folder of its own.
         if experiment == shipped { folder } else { folder.with_file_name(format!("reproduce-{}", experiment.id())) }
     });
-    play(&experiment, &out, options.threads, options.fresh)
+    play(registry, &experiment, &out, options.threads, options.fresh)
 }
 
-fn adapt(mut experiment: Experiment, options: &Reproduce) -> Result<Experiment, Failure> {
+fn adapt(registry: &Registry, mut experiment: Experiment, options: &Reproduce) -> Result<Experiment, Failure> {
     if let Some(panel) = options.panel {
         let label = if panel == Panel::A { "a" } else { "b" };
         experiment.worlds.retain(|world| world.label == label);
@@ -36,7 +37,7 @@ fn adapt(mut experiment: Experiment, options: &Reproduce) -> Result<Experiment, 
             world.rounds = rounds;
         }
         if let Some(sigma) = options.noise {
-            world.set("sigma", sigma)?;
+            world.set(registry, "sigma", sigma)?;
         }
     }
     Ok(experiment)

@@ -10,8 +10,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use reluctant::policy::Scratch;
-use reluctant::{Arms, Key, Settings, policy};
+use reluctant::{Key, Offer, Scratch, Settings, policy};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -69,7 +68,7 @@ fn play(case: &Case, dir: &Path) -> Result<serde_json::Value, Box<dyn Error>> {
         hot.clear();
         hot.extend_from_slice(sets[round % sets.len()]);
         let set = hot.as_slice();
-        let arms = Arms::finite(case.dim, set)?;
+        let arms = Offer::finite(case.dim, set)?;
         if case.floor {
             let start = Instant::now();
             floor::floor(&theta, &[1.0, 0.1, 0.1, 2.0], black_box(set), &mut patterns, &mut forms);

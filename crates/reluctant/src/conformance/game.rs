@@ -1,20 +1,25 @@
-//! A world with a policy in it, and what the policy says there, written down to the bit.
+//! An environment with a policy in it, and what the policy says there, written down to the bit.
 
 use super::{Subject, require, said};
-use crate::arms::{Arms, Choice, Rows, Score};
+use crate::action::Action;
+use crate::choice::{Choice, Score};
 use crate::env::Environment;
-use crate::policy::{Policy, Scratch, Snapshot};
+use crate::error::Result as CoreResult;
+use crate::offer::{Context, Name, Offer, Rows};
+use crate::policy::{Policy, Snapshot};
 use crate::rng::Key;
+use crate::round::{Means, Noise, Round, RoundMemory};
+use crate::scratch::Scratch;
 
 /// The trial in which every check plays.
 pub(super) const KEY: Key = Key::new(2024);
 
-/// Rounds from here on are never played: their arms serve to question a policy.
+/// Rounds from here on are never played: their offers serve to question a policy.
 const QUESTIONS: u64 = 1_000_000;
 
-/// A world, and the round it is in.
+/// An environment, and the round it is in.
 pub(super) struct Game {
-    world: Box<dyn Environment>,
+    environment: Box<dyn Environment>,
     key: Key,
     pub(super) round: u64,
     pub(super) scratch: Scratch,
@@ -22,11 +27,99 @@ pub(super) struct Game {
 
 /// What a policy chose and was rewarded with.
 pub(super) struct Played {
-    pub(super) action: Vec<f64>,
+    pub(super) action: Taken,
     pub(super) reward: f64,
 }
 
-/// What a policy says about some arms: its choice and all its scores, as bits.
+/// An action that was taken, with memory of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Taken {
+    /// The vector, or the context.
+    pub(super) numbers: Vec<f64>,
+    named: Option<(Name, Vec<f64>)>,
+}
+
+impl Taken {
+    pub(super) fn of(choice: &Choice<'_>) -> Self {
+        let named = choice.named.map(|(name, features)| (Name::from(name), features.to_vec()));
+        Taken { numbers: choice.action.to_vec(), named }
+    }
+
+    /// The same with other numbers.
+    pub(super) fn with(&self, numbers: Vec<f64>) -> Self {
+        Taken { numbers, ..self.clone() }
+    }
+
+    pub(super) fn as_action(&self) -> Action<'_> {
+        match &self.named {
+            None => Action::Vector(&self.numbers),
+            Some((name, features)) => Action::Named { context: &self.numbers, name, features },
+        }
+    }
+
+    /// An offer of nothing but this.
+    pub(super) fn alone(&self) -> Offered {
+        let (names, features) = match &self.named {
+            None => (Vec::new(), Vec::new()),
+            Some((name, features)) => (vec![name.clone()], features.clone()),
+        };
+        Offered { dim: self.numbers.len(), numbers: self.numbers.clone(), names, features, means: vec![0.0] }
+    }
+}
+
+/// An offer with memory of its own, in which every mean reward is 0.
+#[derive(Debug, Clone)]
+pub(super) struct Offered {
+    dim: usize,
+    /// Rows, or the context.
+    pub(super) numbers: Vec<f64>,
+    names: Vec<Name>,
+    features: Vec<f64>,
+    means: Vec<f64>,
+}
+
+impl Offered {
+    fn of(offer: Offer<'_>) -> Self {
+        let (numbers, names, features) = match offer {
+            Offer::Rows(rows) => (rows.data().to_vec(), Vec::new(), Vec::new()),
+            Offer::Sphere { .. } => (Vec::new(), Vec::new(), Vec::new()),
+            Offer::Context(context) => {
+                let features = context.action_features().map_or(Vec::new(), |rows| rows.data().to_vec());
+                (context.features().to_vec(), context.names().to_vec(), features)
+            }
+        };
+        Offered { dim: offer.dim(), numbers, names, features, means: vec![0.0; offer.count().unwrap_or(0)] }
+    }
+
+    /// The same actions with these numbers, rows or a context, of this dimension.
+    pub(super) fn with(&self, dim: usize, numbers: Vec<f64>) -> Self {
+        let count = if self.is_context() { self.names.len() } else { numbers.len() / dim.max(1) };
+        Offered { dim, numbers, means: vec![0.0; count], ..self.clone() }
+    }
+
+    pub(super) fn is_context(&self) -> bool {
+        !self.names.is_empty()
+    }
+
+    /// The round in which this is on offer.
+    pub(super) fn as_round(&self) -> Result<Round<'_>, String> {
+        let offer = said("the question", self.as_offer())?;
+        Ok(Round { offer, means: Means::Each(&self.means), noise: Noise::Added(0.0) })
+    }
+
+    fn as_offer(&self) -> CoreResult<Offer<'_>> {
+        if self.names.is_empty() {
+            return Offer::finite(self.dim, &self.numbers);
+        }
+        let context = Context::new(&self.numbers, &self.names)?;
+        if self.features.is_empty() {
+            return Ok(context.into());
+        }
+        Ok(context.with_action_features(Rows::new(self.features.len() / self.names.len(), &self.features)?)?.into())
+    }
+}
+
+/// What a policy says about an offer: its choice and all its scores, as bits.
 #[derive(Debug, PartialEq)]
 pub(super) struct View {
     exploring: bool,
@@ -43,74 +136,79 @@ impl View {
 }
 
 impl Game {
-    /// The subject's world before its first round, and a new policy.
+    /// The subject's environment before its first round, and a new policy.
     pub(super) fn start(subject: &Subject) -> Result<(Game, Box<dyn Policy>), String> {
-        let world = subject.make_world(KEY)?;
-        let policy = subject.make(world.as_ref(), KEY)?;
-        Ok((Game { world, key: KEY, round: 0, scratch: Scratch::default() }, policy))
+        let environment = subject.make_environment(KEY)?;
+        let policy = subject.make(environment.as_ref(), KEY)?;
+        Ok((Game { environment, key: KEY, round: 0, scratch: Scratch::default() }, policy))
     }
 
-    /// Another policy for the same world.
+    /// Another policy for the same environment.
     pub(super) fn another(&self, subject: &Subject) -> Result<Box<dyn Policy>, String> {
-        subject.make(self.world.as_ref(), KEY)
+        subject.make(self.environment.as_ref(), KEY)
     }
 
     pub(super) fn dim(&self) -> usize {
-        self.world.dim()
+        self.environment.space().dim()
     }
 
     /// The policy chooses in the next round, but is not told its reward yet.
     pub(super) fn choose(&mut self, policy: &dyn Policy) -> Result<Played, String> {
         self.round += 1;
-        let mut buffer = Vec::new();
-        let arms = self.world.arms(self.round, &mut buffer);
-        let choice = said("select", policy.select(arms, self.key.round(self.round), &mut self.scratch))?;
-        let reward = self.world.mean(&choice.action) + self.world.noise(self.round);
-        Ok(Played { action: choice.action.into_owned(), reward })
+        let mut memory = RoundMemory::default();
+        let round = said("the round", self.environment.round(self.round, &mut memory))?;
+        let choice = said("select", policy.select_in(&round, self.key.round(self.round), &mut self.scratch))?;
+        let mean = said("the mean reward", round.mean(&choice))?;
+        Ok(Played { action: Taken::of(&choice), reward: round.reward(&choice, mean) })
     }
 
     /// The policy chooses in the next round and learns from it.
     pub(super) fn play(&mut self, policy: &mut dyn Policy) -> Result<Played, String> {
         let played = self.choose(policy)?;
-        said("update", policy.update(&played.action, played.reward))?;
+        said("learn", policy.learn(played.action.as_action(), played.reward))?;
         Ok(played)
     }
 
-    /// The arms of question `number`, all of them or the first few.
-    pub(super) fn question(&self, number: u64, at_most: usize) -> Vec<f64> {
-        let mut buffer = Vec::new();
-        self.world.arms(QUESTIONS + number, &mut buffer);
-        buffer.truncate(at_most.saturating_mul(self.dim()));
-        buffer
+    /// What is on offer in question `number`, all of it or the first few.
+    pub(super) fn question(&self, number: u64, at_most: usize) -> Result<Offered, String> {
+        let mut memory = RoundMemory::default();
+        let round = said("the round", self.environment.round(QUESTIONS + number, &mut memory))?;
+        Ok(Offered::of(round.first(at_most).offer))
+    }
+
+    /// An action of question `number`.
+    pub(super) fn action(&self, number: u64) -> Result<Taken, String> {
+        let Offered { numbers, names, features, .. } = self.question(number, 1)?;
+        Ok(Taken { numbers, named: names.into_iter().next().map(|name| (name, features)) })
     }
 
     /// What the policy says about question `number`.
     pub(super) fn view(&mut self, policy: &dyn Policy, number: u64) -> Result<View, String> {
-        let data = self.question(number, usize::MAX);
-        let rows = said("the question", Rows::new(self.dim(), &data))?;
-        view(policy, rows, self.key.round(QUESTIONS + number), &mut self.scratch)
+        let mut memory = RoundMemory::default();
+        let round = said("the round", self.environment.round(QUESTIONS + number, &mut memory))?;
+        view(policy, &round, self.key.round(QUESTIONS + number), &mut self.scratch)
     }
 }
 
-fn view(policy: &dyn Policy, rows: Rows<'_>, key: Key, scratch: &mut Scratch) -> Result<View, String> {
+fn view(policy: &dyn Policy, round: &Round<'_>, key: Key, scratch: &mut Scratch) -> Result<View, String> {
     let bits = |score: &Score| [score.mean.to_bits(), score.width.to_bits()];
-    finite_scores(policy, rows, scratch)?;
+    finite_scores(policy, round.offer, scratch)?;
     let scores = scratch.scores.iter().flat_map(bits).collect();
-    let Choice { index, action, score, propensity, .. } =
-        said("select", policy.select(Arms::Finite(rows), key, scratch))?;
+    let Choice { index, action, score, appeal, propensity, .. } =
+        said("select", policy.select_in(round, key, scratch))?;
     let mut choice: Vec<u64> = action.iter().map(|x| x.to_bits()).collect();
     choice.extend(bits(&score));
-    choice.extend(propensity.map(f64::to_bits));
+    choice.extend([appeal, propensity].iter().flatten().map(|x| x.to_bits()));
     Ok(View { exploring: policy.exploring(), index, choice, scores })
 }
 
-/// Scores the rows: one score each, every one of them finite.
-pub(super) fn finite_scores(policy: &dyn Policy, rows: Rows<'_>, scratch: &mut Scratch) -> Result<(), String> {
-    said("score", policy.score(rows, scratch))?;
-    let scores = &scratch.scores;
-    require(scores.len() == rows.len(), || format!("{} scores for {} arms", scores.len(), rows.len()))?;
+/// Scores the actions on offer: one score each, every one of them finite.
+pub(super) fn finite_scores(policy: &dyn Policy, offer: Offer<'_>, scratch: &mut Scratch) -> Result<(), String> {
+    said("score", policy.score(offer, scratch))?;
+    let (scores, count) = (&scratch.scores, offer.count().unwrap_or(0));
+    require(scores.len() == count, || format!("{} scores for {count} actions", scores.len()))?;
     match scores.iter().position(|score| !is_finite(score)) {
-        Some(i) => Err(format!("the score of arm {:?} is {:?}", rows.get(i), scores[i])),
+        Some(i) => Err(format!("the score of action {i} of {offer:?} is {:?}", scores[i])),
         None => Ok(()),
     }
 }

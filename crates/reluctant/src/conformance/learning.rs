@@ -2,10 +2,9 @@
 
 use super::game::{Game, KEY, Played, finite_scores, saved};
 use super::{Subject, require, said};
-use crate::arms::{Arms, Rows, Score};
 use crate::play::play;
-use crate::policy::Scratch;
 use crate::rng::{Key, Purpose, shuffle};
+use crate::scratch::Scratch;
 
 /// How many sets of arms two policies are compared on.
 const QUESTIONS: u64 = 5;
@@ -15,27 +14,14 @@ pub(super) fn same_key_same_history(subject: &Subject) -> Result<(), String> {
     let (mut game, mut policy) = Game::start(subject)?;
     let (mut other_game, mut other_policy) = Game::start(subject)?;
     for round in 1..=subject.rounds {
-        other_game.scratch = rubbish();
+        other_game.scratch = Scratch::rubbish();
         let (view, other_view) = (game.view(policy.as_ref(), round)?, other_game.view(other_policy.as_ref(), round)?);
         require(view == other_view, || format!("before round {round} one says {view:?}, the other {other_view:?}"))?;
-        other_game.scratch = rubbish();
+        other_game.scratch = Scratch::rubbish();
         let (one, other) = (game.play(policy.as_mut())?, other_game.play(other_policy.as_mut())?);
         require(one.action == other.action, || format!("round {round}: {:?} and {:?}", one.action, other.action))?;
     }
     Ok(())
-}
-
-fn rubbish() -> Scratch {
-    let mut rubbish = Scratch {
-        scores: vec![Score { mean: f64::NAN, width: -1.0 }; 7],
-        numbers: vec![f64::NAN; 11],
-        lanes: vec![[f64::NAN; 16]; 3],
-        words: vec![u64::MAX; 5],
-        ..Scratch::default()
-    };
-    rubbish.table.clear(4);
-    rubbish.table.find_or_insert(3);
-    rubbish
 }
 
 /// A new policy that is only told what was done, and never asked to choose, ends where the one that played ends.
@@ -44,7 +30,7 @@ pub(super) fn replay_equals_live(subject: &Subject) -> Result<(), String> {
     let mut replica = game.another(subject)?;
     for _ in 0..subject.rounds {
         let Played { action, reward } = game.play(live.as_mut())?;
-        said("update", replica.update(&action, reward))?;
+        said("learn", replica.learn(action.as_action(), reward))?;
     }
     for question in 0..QUESTIONS {
         let (view, other) = (game.view(live.as_ref(), question)?, game.view(replica.as_ref(), question)?);
@@ -61,15 +47,15 @@ pub(super) fn select_does_not_learn(subject: &Subject) -> Result<(), String> {
     for round in 1..=subject.rounds {
         let before = (game.view(asked.as_ref(), round)?, saved(asked.as_ref())?);
         for i in 1..=6 {
-            let data = game.question(QUESTIONS + 10 * round + i, 1 + 4 * i as usize);
-            let arms = said("the question", Arms::finite(game.dim(), &data))?;
-            said("select", asked.select(arms, Key::new(round).trial(i), &mut game.scratch).map(|_| ()))?;
+            let question = game.question(QUESTIONS + 10 * round + i, 1 + 4 * i as usize)?;
+            let key = Key::new(round).trial(i);
+            said("select", asked.select_in(&question.as_round()?, key, &mut game.scratch).map(|_| ()))?;
         }
         let after = (game.view(asked.as_ref(), round)?, saved(asked.as_ref())?);
         require(before.0 == after.0, || format!("selecting changed {:?} to {:?}", before.0, after.0))?;
         require(before.1 == after.1, || format!("selecting changed the state {} to {}", before.1, after.1))?;
         let Played { action, reward } = game.play(calm.as_mut())?;
-        said("update", asked.update(&action, reward))?;
+        said("learn", asked.learn(action.as_action(), reward))?;
         let (view, other) = (game.view(calm.as_ref(), round)?, game.view(asked.as_ref(), round)?);
         // Choices are compared when all is played: a draw that is not the key's own is another check's matter.
         let same = if round < subject.rounds { view.learnt() == other.learnt() } else { view == other };
@@ -88,7 +74,7 @@ pub(super) fn out_of_order_rewards_accepted(subject: &Subject) -> Result<(), Str
         }
         shuffle(&mut Key::new(wave).purpose(Purpose::Shuffle).stream(), &mut late);
         for Played { action, reward } in &late {
-            said("a late update", policy.update(action, *reward))?;
+            said("learning late", policy.learn(action.as_action(), *reward))?;
         }
         game.view(policy.as_ref(), wave)?;
     }
@@ -98,10 +84,11 @@ pub(super) fn out_of_order_rewards_accepted(subject: &Subject) -> Result<(), Str
 /// Numbers that are not finite or too large, and actions of another dimension: refused at any time, and the state stays.
 pub(super) fn bad_observations_refused(subject: &Subject) -> Result<(), String> {
     let (mut game, mut policy) = Game::start(subject)?;
-    let action = game.question(0, 1);
-    let spoiled = |value: f64| action[1..].iter().copied().chain([value]).collect::<Vec<f64>>();
-    let mut bad: Vec<(Vec<f64>, f64)> =
-        vec![(action.iter().copied().chain([0.5]).collect(), 1.0), (action[1..].to_vec(), 1.0), (Vec::new(), 1.0)];
+    let action = game.action(0)?;
+    let numbers = &action.numbers;
+    let spoiled = |value: f64| action.with(numbers[1..].iter().copied().chain([value]).collect());
+    let longer = action.with(numbers.iter().copied().chain([0.5]).collect());
+    let mut bad = vec![(longer, 1.0), (action.with(numbers[1..].to_vec()), 1.0), (action.with(Vec::new()), 1.0)];
     for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e200, -1e200] {
         bad.push((action.clone(), value));
         bad.push((spoiled(value), 1.0));
@@ -109,7 +96,7 @@ pub(super) fn bad_observations_refused(subject: &Subject) -> Result<(), String> 
     for round in 0..=subject.rounds {
         let before = saved(policy.as_ref())?;
         for (action, reward) in &bad {
-            let refused = policy.update(action, *reward).is_err();
+            let refused = policy.learn(action.as_action(), *reward).is_err();
             require(refused, || format!("action {action:?} with reward {reward} was accepted"))?;
         }
         let after = saved(policy.as_ref())?;
@@ -139,16 +126,15 @@ fn extreme_numbers(subject: &Subject, action_size: f64, reward_size: f64, every:
     for round in 1..=subject.rounds {
         let Played { mut action, mut reward } = game.choose(policy.as_ref())?;
         if round % every == 0 {
-            action.iter_mut().for_each(|x| *x *= action_size);
+            action.numbers.iter_mut().for_each(|x| *x *= action_size);
             reward = if round % 2 == 0 { reward_size } else { -0.5 * reward_size };
         }
         let before = saved(policy.as_ref())?;
-        if let Err(error) = policy.update(&action, reward) {
+        if let Err(error) = policy.learn(action.as_action(), reward) {
             let after = saved(policy.as_ref())?;
             require(before == after, || format!("refused ({error}), but the state {before} became {after}"))?;
         }
-        let rows = said("the action", Rows::new(game.dim(), &action))?;
-        finite_scores(policy.as_ref(), rows, &mut game.scratch)?;
+        finite_scores(policy.as_ref(), action.alone().as_round()?.offer, &mut game.scratch)?;
         game.view(policy.as_ref(), round)?;
     }
     Ok(())
@@ -158,18 +144,18 @@ fn extreme_numbers(subject: &Subject, action_size: f64, reward_size: f64, every:
 const TRIALS: u64 = 5;
 const LENGTH: u64 = 3;
 
-/// Over a few trials in its own world, at most half of the regret that chance expects.
+/// Over a few trials in its own environment, at most half of the regret that chance expects.
 pub(super) fn beats_uniform(subject: &Subject) -> Result<(), String> {
     let (mut regret, mut chance) = (0.0, 0.0);
     for trial in 0..TRIALS {
         let key = KEY.trial(trial);
-        let world = subject.make_world(key)?;
-        let mut policy = subject.make(world.as_ref(), key)?;
+        let environment = subject.make_environment(key)?;
+        let mut policy = subject.make(environment.as_ref(), key)?;
         let each = |step: crate::play::Step| {
             regret += step.regret;
             chance += step.chance;
         };
-        said("playing", play(world.as_ref(), policy.as_mut(), key, LENGTH * subject.rounds, each))?;
+        said("playing", play(environment.as_ref(), policy.as_mut(), key, LENGTH * subject.rounds, each))?;
     }
     require(regret <= 0.5 * chance, || format!("its regret is {regret:.2} where chance expects {chance:.2}"))
 }

@@ -1,14 +1,14 @@
 //! The checks that every policy must pass, for the policies of this crate and for anyone's own.
 //!
-//! A [`Subject`] is a policy under test: how to make it, how to restore it, and a world that suits it. [`CHECKS`] is the list;
+//! A [`Subject`] is a policy under test: how to make it, how to restore it, and an environment that suits it. [`CHECKS`] is the list;
 //! [`run`] runs one. The crate's own tests run every registered policy × sample configuration × check under its own name.
 //!
 //! ```
 //! use reluctant::conformance::{CHECKS, Outcome, Subject, run};
 //! use reluctant::{Settings, Snapshot, policy};
 //!
-//! let mine = Subject::new("mine", |dim, key| policy::build("oful", dim, &Settings::new(), key), Snapshot::restore)
-//!     .in_world("linear-sphere", Settings::new().with("arms", 30u64))
+//! let mine = Subject::new("mine", |space, key| policy::build("oful", space, &Settings::new(), key), Snapshot::restore)
+//!     .in_environment("linear-sphere", Settings::new().with("arms", 30u64))
 //!     .on_sphere(true);
 //! for check in CHECKS {
 //!     assert_eq!(run(&mine, check), Outcome::Passed, "{}: {}", check.name, check.why);
@@ -23,10 +23,12 @@ mod saving;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::env::{self, Environment};
+use crate::env::Environment;
 use crate::error::Result;
+use crate::offer::Space;
 use crate::params::Settings;
 use crate::policy::{self, Policy, Sample, Snapshot};
+use crate::registry::Registry;
 use crate::rng::Key;
 
 /// One thing that every policy must do.
@@ -100,7 +102,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "beats_uniform",
-        why: "a policy that learns beats chance in its own world",
+        why: "a policy that learns beats chance in its own environment",
         run: learning::beats_uniform,
     },
     Check {
@@ -125,7 +127,7 @@ pub struct Exception {
 pub const EXCEPTIONS: &[Exception] =
     &[Exception { policy: "uniform", check: "beats_uniform", reason: "it is chance itself: it never learns" }];
 
-type Build = dyn Fn(usize, Key) -> Result<Box<dyn Policy>> + Send + Sync;
+type Build = dyn Fn(Space, Key) -> Result<Box<dyn Policy>> + Send + Sync;
 type Restore = dyn Fn(Snapshot) -> Result<Box<dyn Policy>> + Send + Sync;
 
 /// A policy under test.
@@ -133,8 +135,9 @@ pub struct Subject {
     name: String,
     build: Box<Build>,
     restore: Box<Restore>,
-    world: String,
-    world_settings: Settings,
+    registry: Registry,
+    environment: String,
+    environment_settings: Settings,
     sphere: bool,
     rounds: u64,
     exceptions: Vec<(&'static str, &'static str)>,
@@ -150,31 +153,34 @@ impl fmt::Debug for Subject {
 const ARMS: u64 = 30;
 
 impl Subject {
-    /// A policy made by `build` for a dimension and a key, and restored by `restore`. It plays in `relu-sphere` with 30 arms.
+    /// A policy made by `build` for a space and a key, and restored by `restore`. It plays in `relu-sphere` with 30 arms.
     pub fn new(
         name: impl Into<String>,
-        build: impl Fn(usize, Key) -> Result<Box<dyn Policy>> + Send + Sync + 'static,
+        build: impl Fn(Space, Key) -> Result<Box<dyn Policy>> + Send + Sync + 'static,
         restore: impl Fn(Snapshot) -> Result<Box<dyn Policy>> + Send + Sync + 'static,
     ) -> Self {
         Subject {
             name: name.into(),
             build: Box::new(build),
             restore: Box::new(restore),
-            world: "relu-sphere".to_owned(),
-            world_settings: Settings::new().with("arms", ARMS),
+            registry: Registry::default(),
+            environment: "relu-sphere".to_owned(),
+            environment_settings: Settings::new().with("arms", ARMS),
             sphere: false,
             rounds: 60,
             exceptions: Vec::new(),
         }
     }
 
-    /// A registered policy in one of its sample configurations.
-    pub fn registered(entry: &'static policy::Entry, sample: &'static Sample) -> Self {
+    /// A policy of a registry in one of its sample configurations, in the environment that the sample names.
+    pub fn registered(registry: &Registry, entry: &policy::Entry, sample: &Sample) -> Self {
         let name = format!("{}/{}", entry.name, sample.name);
-        let settings = sample.settings();
-        let build = move |dim, key| policy::build(entry.name, dim, &settings, key);
-        let mut subject = Subject::new(name, build, Snapshot::restore)
-            .in_world(sample.world, Settings::new().with("arms", ARMS))
+        let (settings, entry) = (sample.settings(), entry.clone());
+        let (made, restored) = (entry.clone(), entry.clone());
+        let build = move |space: Space, key| made.build(space, &settings, key);
+        let mut subject = Subject::new(name, build, move |snapshot| restored.restore(snapshot))
+            .of(registry.clone())
+            .in_environment(sample.environment, Settings::new().with("arms", ARMS))
             .on_sphere(entry.sphere);
         for known in EXCEPTIONS.iter().filter(|known| known.policy == entry.name) {
             subject = subject.except(known.check, known.reason);
@@ -182,11 +188,18 @@ impl Subject {
         subject
     }
 
-    /// The same policy in another environment of the registry, one with finitely many arms in which it should beat chance.
+    /// The same policy with environments of this registry instead of the built-in ones.
     #[must_use]
-    pub fn in_world(mut self, name: &str, settings: Settings) -> Self {
-        self.world = name.to_owned();
-        self.world_settings = settings;
+    pub fn of(mut self, registry: Registry) -> Self {
+        self.registry = registry;
+        self
+    }
+
+    /// The same policy in another environment of the registry, one with finitely many actions in which it should beat chance.
+    #[must_use]
+    pub fn in_environment(mut self, name: &str, settings: Settings) -> Self {
+        self.environment = name.to_owned();
+        self.environment_settings = settings;
         self
     }
 
@@ -221,16 +234,13 @@ impl Subject {
         self.exceptions.iter().find(|(name, _)| *name == check.name).map(|(_, reason)| *reason)
     }
 
-    fn make(&self, world: &dyn Environment, key: Key) -> std::result::Result<Box<dyn Policy>, String> {
-        let mut policy = said("making the policy", (self.build)(world.dim(), key))?;
-        if let Some(truth) = world.network() {
-            policy.reveal(truth, world.offset());
-        }
-        Ok(policy)
+    fn make(&self, environment: &dyn Environment, key: Key) -> std::result::Result<Box<dyn Policy>, String> {
+        said("making the policy", (self.build)(environment.space(), key))
     }
 
-    fn make_world(&self, key: Key) -> std::result::Result<Box<dyn Environment>, String> {
-        said("making the world", env::build(&self.world, &self.world_settings, key))
+    fn make_environment(&self, key: Key) -> std::result::Result<Box<dyn Environment>, String> {
+        let built = self.registry.build_environment(&self.environment, &self.environment_settings, key);
+        said("making the environment", built)
     }
 }
 

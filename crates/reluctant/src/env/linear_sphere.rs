@@ -3,13 +3,13 @@
 
 use super::noise::{self, Noise};
 use super::sphere_arms::{self, SphereArms};
-use super::{Entry, Environment, SphereMeans};
-use crate::arms::Arms;
+use super::{Build, Entry, Environment};
 use crate::error::Result;
-use crate::linalg::{dot, norm};
+use crate::linalg::{dot, norm, normalise};
+use crate::offer::{Offer, Space};
 use crate::params::{Initial, Kind, Param, Params, Value};
-use crate::relu::ReluNet;
 use crate::rng::{Key, Purpose, unit_vector};
+use crate::round::{Means, Round, RoundMemory, SphereReward};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "linear-sphere",
@@ -20,21 +20,21 @@ pub(super) const ENTRY: Entry = Entry {
         sphere_arms::ACTIONS,
         sphere_arms::ARMS,
         sphere_arms::FRESH,
-        Param::new("length", Initial::Real(1.0), Kind::POSITIVE, "the length of θ*"),
-        Param::new("offset", Initial::Real(0.0), Kind::ANY, "added to every reward"),
+        Param::new("length", Initial::real(1.0), Kind::POSITIVE, "the length of θ*"),
+        Param::new("offset", Initial::real(0.0), Kind::ANY, "added to every reward"),
         noise::SIGMA,
         noise::NOISE,
     ],
-    build: |params, key| Ok(Box::new(LinearSphere::new(params, key)?)),
+    build: Build::Plain(|params, key| Ok(Box::new(LinearSphere::new(params, key)?))),
 };
 
 /// A random linear function on the unit sphere.
 #[derive(Debug, Clone)]
 pub struct LinearSphere {
     theta: Vec<f64>,
+    /// θ* scaled to unit length: the best action on the sphere.
+    direction: Vec<f64>,
     offset: f64,
-    /// θ*·x = max(0, θ*·x) − max(0, −θ*·x).
-    network: ReluNet,
     arms: SphereArms,
     noise: Noise,
 }
@@ -44,45 +44,53 @@ impl LinearSphere {
         let arms = SphereArms::read(params, key)?;
         let mut theta = vec![0.0; arms.dim()];
         unit_vector(&mut key.purpose(Purpose::Truth).stream(), &mut theta);
+        let mut direction = theta.clone();
+        normalise(&mut direction);
         let length = params.real("length")?;
         theta.iter_mut().for_each(|x| *x *= length);
         let offset = params.real("offset")?;
-        let pair = theta.iter().copied().chain(theta.iter().map(|x| -x)).collect();
-        let network = ReluNet::with_signs(arms.dim(), pair, vec![1.0, -1.0])?;
-        Ok(LinearSphere { theta, offset, network, arms, noise: Noise::read(params, key)? })
+        Ok(LinearSphere { theta, direction, offset, arms, noise: Noise::read(params, key)? })
     }
 }
 
 impl Environment for LinearSphere {
-    fn dim(&self) -> usize {
-        self.arms.dim()
+    fn space(&self) -> Space {
+        self.arms.space()
     }
 
-    fn arms<'a>(&self, round: u64, buffer: &'a mut Vec<f64>) -> Arms<'a> {
-        self.arms.draw(round, buffer)
-    }
-
-    fn mean(&self, action: &[f64]) -> f64 {
-        dot(&self.theta, action) + self.offset
-    }
-
-    fn sphere_means(&self) -> Option<SphereMeans> {
-        Some(SphereMeans { best: norm(&self.theta) + self.offset, average: self.offset })
-    }
-
-    fn noise(&self, round: u64) -> f64 {
-        self.noise.draw(round)
+    fn round<'a>(&'a self, t: u64, memory: &'a mut RoundMemory) -> Result<Round<'a>> {
+        let RoundMemory { numbers, means, .. } = memory;
+        let offer = self.arms.draw(t, numbers);
+        let means = match offer {
+            Offer::Rows(rows) => {
+                means.clear();
+                means.extend(rows.iter().map(|x| self.mean(x)));
+                Means::Each(means)
+            }
+            _ => Means::Sphere(self),
+        };
+        Ok(Round { offer, means, noise: self.noise.draw(t) })
     }
 
     fn facts(&self) -> Vec<(&'static str, Value)> {
         vec![("sigma", Value::Real(self.noise.sigma()))]
     }
+}
 
-    fn network(&self) -> Option<&ReluNet> {
-        Some(&self.network)
+impl SphereReward for LinearSphere {
+    fn mean(&self, x: &[f64]) -> f64 {
+        dot(&self.theta, x) + self.offset
     }
 
-    fn offset(&self) -> f64 {
+    fn best_action(&self) -> &[f64] {
+        &self.direction
+    }
+
+    fn best(&self) -> f64 {
+        norm(&self.theta) + self.offset
+    }
+
+    fn average(&self) -> f64 {
         self.offset
     }
 }

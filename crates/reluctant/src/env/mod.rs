@@ -1,7 +1,7 @@
-//! Environments: streams of rounds that never see the learner.
+//! Environments: sources of rounds that never see the learner.
 //!
-//! [`Environment`] is the contract, [`REGISTRY`] the list. What an environment offers in round t depends on its key and on t
-//! alone, so every policy meets the same arms and the same noise.
+//! [`Environment`] is the contract, [`BUILT_IN`] the list of those that come with the crate. What an environment offers in round t depends
+//! on its key and on t alone, so every policy meets the same offers and the same noise.
 
 mod linear_sphere;
 mod noise;
@@ -9,69 +9,62 @@ mod relu_sphere;
 mod sphere_arms;
 
 use std::fmt;
+use std::sync::Arc;
 
-use crate::arms::{Arms, Rows};
-use crate::error::{Error, Result};
+use crate::entry::{self, Row};
+use crate::error::Result;
+use crate::offer::Space;
 use crate::params::{Param, Params, Settings, Value};
-use crate::relu::ReluNet;
 use crate::rng::Key;
+use crate::round::{Round, RoundMemory};
 
 pub use linear_sphere::LinearSphere;
 pub use relu_sphere::ReluSphere;
 
-/// Every environment there is.
-pub const REGISTRY: &[Entry] = &[relu_sphere::ENTRY, linear_sphere::ENTRY];
+/// Every environment that is built in.
+pub const BUILT_IN: &[Entry] = &[relu_sphere::ENTRY, linear_sphere::ENTRY];
 
-/// A stream of rounds: arms, hidden mean rewards, noise.
+/// A source of rounds.
+///
+/// The contract: `round(t)` is a function of the environment's key and of t alone. It may be asked for any round, any number of times, in
+/// any order and from several threads.
 pub trait Environment: fmt::Debug + Send + Sync {
-    /// The dimension of an action.
-    fn dim(&self) -> usize;
+    /// What is on offer: vectors of which dimension, or contexts.
+    fn space(&self) -> Space;
 
-    /// The arms of a round, written to `buffer` if they are finite.
-    fn arms<'a>(&self, round: u64, buffer: &'a mut Vec<f64>) -> Arms<'a>;
+    /// Round `t`, from 1. What it holds lies in the environment or in `memory`.
+    fn round<'a>(&'a self, t: u64, memory: &'a mut RoundMemory) -> Result<Round<'a>>;
 
-    /// The mean reward of an action, hidden from policies.
-    fn mean(&self, action: &[f64]) -> f64;
-
-    /// The mean reward of every arm, into `out`.
-    fn means(&self, rows: Rows<'_>, out: &mut Vec<f64>) {
-        out.clear();
-        out.extend(rows.iter().map(|x| self.mean(x)));
-    }
-
-    /// The greatest mean reward on the whole unit sphere and the average one, for environments that offer it.
-    fn sphere_means(&self) -> Option<SphereMeans> {
+    /// How many rounds there are; `None` if they never end.
+    fn rounds(&self) -> Option<u64> {
         None
     }
 
-    /// The noise of a round, the same whichever action is chosen.
-    fn noise(&self, round: u64) -> f64;
+    /// A fingerprint of what its rounds depend on besides its parameters and its key: the content of a file, say.
+    fn content(&self) -> Option<String> {
+        None
+    }
 
     /// What an experiment may tell a policy: facts named like the parameters that want them.
-    fn facts(&self) -> Vec<(&'static str, Value)>;
-
-    /// The network behind the rewards, where there is one: a mean reward is its value plus [`Environment::offset`].
-    fn network(&self) -> Option<&ReluNet> {
-        None
-    }
-
-    /// The constant that is added to the network's value.
-    fn offset(&self) -> f64 {
-        0.0
+    fn facts(&self) -> Vec<(&'static str, Value)> {
+        Vec::new()
     }
 }
 
-/// What regret on the whole sphere is measured against.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SphereMeans {
-    /// f*, the greatest mean reward.
-    pub best: f64,
-    /// The mean reward of a uniformly random action.
-    pub average: f64,
+/// How an environment is made from checked parameters; the key names seed and trial.
+#[derive(Clone)]
+pub enum Build {
+    /// By a function.
+    Plain(fn(params: &Params, key: Key) -> Result<Box<dyn Environment>>),
+    /// By whatever a program brings when it runs.
+    Own(Arc<OwnBuild>),
 }
+
+/// What makes an environment that a program brings when it runs.
+pub type OwnBuild = dyn Fn(&Params, Key) -> Result<Box<dyn Environment>> + Send + Sync;
 
 /// A row of the registry.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Entry {
     /// The environment's name.
     pub name: &'static str,
@@ -81,8 +74,39 @@ pub struct Entry {
     pub citation: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// Makes one from checked parameters; `key` names seed and trial.
-    pub build: fn(params: &Params, key: Key) -> Result<Box<dyn Environment>>,
+    /// Makes one.
+    pub build: Build,
+}
+
+impl Entry {
+    /// Makes one with these settings; `key` names seed and trial.
+    pub fn build(&self, settings: &Settings, key: Key) -> Result<Box<dyn Environment>> {
+        let params = Params::resolve(self.name, self.params, settings)?;
+        match &self.build {
+            Build::Plain(build) => build(&params, key),
+            Build::Own(build) => build(&params, key),
+        }
+    }
+}
+
+impl Row for Entry {
+    const KIND: &'static str = "environment";
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    fn citation(&self) -> &'static str {
+        self.citation
+    }
+
+    fn params(&self) -> &'static [Param] {
+        self.params
+    }
 }
 
 impl fmt::Debug for Entry {
@@ -91,24 +115,21 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// The registry's row for `name`, or an error that suggests the nearest name.
+/// The built-in environment `name`, or an error that suggests the nearest name.
 pub fn find(name: &str) -> Result<&'static Entry> {
-    let known = || REGISTRY.iter().map(|entry| entry.name);
-    REGISTRY.iter().find(|entry| entry.name == name).ok_or_else(|| Error::unknown("environment", name, known()))
+    entry::find(BUILT_IN, name)
 }
 
-/// Makes the environment `name`.
+/// Makes the built-in environment `name`.
 ///
 /// ```
-/// use reluctant::{Key, Settings, env};
+/// use reluctant::{Key, RoundMemory, Settings, env};
 /// let settings = Settings::new().with("dim", 2u64).with("neurons", 3u64).with("arms", 100u64);
-/// let world = env::build("relu-sphere", &settings, Key::new(1))?;
-/// let mut buffer = Vec::new();
-/// assert_eq!(world.arms(1, &mut buffer).dim(), 2);
+/// let environment = env::build("relu-sphere", &settings, Key::new(1))?;
+/// let mut memory = RoundMemory::default();
+/// assert_eq!(environment.round(1, &mut memory)?.offer.count(), Some(100));
 /// # Ok::<(), reluctant::Error>(())
 /// ```
 pub fn build(name: &str, settings: &Settings, key: Key) -> Result<Box<dyn Environment>> {
-    let entry = find(name)?;
-    let params = Params::resolve(name, entry.params, settings)?;
-    (entry.build)(&params, key)
+    find(name)?.build(settings, key)
 }

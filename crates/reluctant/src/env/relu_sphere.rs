@@ -2,15 +2,16 @@
 
 use super::noise::{self, Noise};
 use super::sphere_arms::{self, SphereArms};
-use super::{Entry, Environment, SphereMeans};
-use crate::arms::{Arms, Rows};
+use super::{Build, Entry, Environment};
 use crate::error::{Error, Result};
 use crate::geometry::{CELL_BUDGET, best_action, most_cells};
 use crate::kernels::network_values;
 use crate::linalg::{norm, normalise};
+use crate::offer::{Offer, Space};
 use crate::params::{Initial, Kind, Param, Params, Value};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, Stream, sign, unit_vector};
+use crate::round::{Means, Round, RoundMemory, SphereReward};
 use crate::theory::sphere_area;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -21,25 +22,25 @@ pub(super) const ENTRY: Entry = Entry {
         sphere_arms::DIM,
         Param::new(
             "neurons",
-            Initial::Count(3),
+            Initial::count(3),
             Kind::Count { min: 1, max: MAX_NEURONS as u64 },
             "neurons k of the network",
         ),
         Param::new(
             "signs",
-            Initial::Word("ones"),
+            Initial::word("ones"),
             Kind::Word(&["ones", "random"]),
             "second layer: all +1, as in the paper, or ±1 with equal probability",
         ),
         Param::new(
             "network",
-            Initial::Word("random"),
+            Initial::word("random"),
             Kind::Word(&["random", "balanced"]),
             "random: independent neurons; balanced: neurons that nearly cancel in pairs, so that hardly any linear part is left",
         ),
         Param::new(
             "imbalance",
-            Initial::Real(0.1),
+            Initial::real(0.1),
             Kind::Real { min: 0.0, max: 10.0, above: false, below: false },
             "how far the second neuron of a balanced pair is from the opposite of the first",
         ),
@@ -49,7 +50,7 @@ pub(super) const ENTRY: Entry = Entry {
         noise::SIGMA,
         noise::NOISE,
     ],
-    build: |params, key| Ok(Box::new(ReluSphere::new(params, key)?)),
+    build: Build::Plain(|params, key| Ok(Box::new(ReluSphere::new(params, key)?))),
 };
 
 /// A random one-layer ReLU network on the unit sphere.
@@ -59,7 +60,17 @@ pub struct ReluSphere {
     arms: SphereArms,
     noise: Noise,
     /// Known if the whole sphere is on offer.
-    sphere: Option<SphereMeans>,
+    sphere: Option<Best>,
+}
+
+/// What regret on the whole sphere is measured against.
+#[derive(Debug, Clone)]
+struct Best {
+    action: Vec<f64>,
+    /// f*.
+    value: f64,
+    /// The mean reward of a uniformly random action.
+    average: f64,
 }
 
 impl ReluSphere {
@@ -102,7 +113,7 @@ fn balanced(network: ReluNet, imbalance: f64, stream: &mut Stream) -> Result<Rel
 }
 
 /// The exact f*, and the average: E max(0, θ·x) = ‖θ‖·|S^(d−2)| / ((d−1)·|S^(d−1)|) for uniform x.
-fn sphere_means(network: &ReluNet) -> Result<SphereMeans> {
+fn sphere_means(network: &ReluNet) -> Result<Best> {
     let dim = network.dim();
     let best = best_action(network, CELL_BUDGET)?;
     if !best.exact {
@@ -114,41 +125,48 @@ fn sphere_means(network: &ReluNet) -> Result<SphereMeans> {
     }
     let half = sphere_area(dim - 2) / ((dim - 1) as f64 * sphere_area(dim - 1));
     let average = network.iter().zip(network.signs()).map(|(theta, sign)| sign * norm(theta) * half).sum();
-    Ok(SphereMeans { best: best.f_star, average })
+    Ok(Best { action: best.x_star, value: best.f_star, average })
 }
 
 impl Environment for ReluSphere {
-    fn dim(&self) -> usize {
-        self.arms.dim()
+    fn space(&self) -> Space {
+        self.arms.space()
     }
 
-    fn arms<'a>(&self, round: u64, buffer: &'a mut Vec<f64>) -> Arms<'a> {
-        self.arms.draw(round, buffer)
-    }
-
-    fn mean(&self, action: &[f64]) -> f64 {
-        self.network.value(action)
-    }
-
-    fn means(&self, rows: Rows<'_>, out: &mut Vec<f64>) {
-        out.clear();
-        network_values(&self.network, rows, out);
-    }
-
-    fn sphere_means(&self) -> Option<SphereMeans> {
-        self.sphere
-    }
-
-    fn noise(&self, round: u64) -> f64 {
-        self.noise.draw(round)
+    fn round<'a>(&'a self, t: u64, memory: &'a mut RoundMemory) -> Result<Round<'a>> {
+        let RoundMemory { numbers, means, .. } = memory;
+        let offer = self.arms.draw(t, numbers);
+        let means = match offer {
+            Offer::Rows(rows) => {
+                means.clear();
+                network_values(&self.network, rows, means);
+                Means::Each(means)
+            }
+            _ => Means::Sphere(self),
+        };
+        Ok(Round { offer, means, noise: self.noise.draw(t) })
     }
 
     fn facts(&self) -> Vec<(&'static str, Value)> {
         vec![("neurons", Value::Count(self.network.neurons() as u64)), ("sigma", Value::Real(self.noise.sigma()))]
     }
+}
 
-    fn network(&self) -> Option<&ReluNet> {
-        Some(&self.network)
+impl SphereReward for ReluSphere {
+    fn mean(&self, x: &[f64]) -> f64 {
+        self.network.value(x)
+    }
+
+    fn best_action(&self) -> &[f64] {
+        self.sphere.as_ref().map_or(&[], |best| &best.action)
+    }
+
+    fn best(&self) -> f64 {
+        self.sphere.as_ref().map_or(f64::NAN, |best| best.value)
+    }
+
+    fn average(&self) -> f64 {
+        self.sphere.as_ref().map_or(f64::NAN, |best| best.average)
     }
 }
 
@@ -157,17 +175,16 @@ mod tests {
     use super::*;
     use crate::params::Settings;
 
-    fn world(neurons: u64, imbalance: f64) -> Result<Box<dyn Environment>> {
+    fn balanced(neurons: u64, imbalance: f64) -> Result<ReluSphere> {
         let settings = Settings::new().with("dim", 5u64).with("neurons", neurons);
         let settings = settings.with("network", "balanced").with("imbalance", imbalance);
-        super::super::build("relu-sphere", &settings, Key::new(4))
+        ReluSphere::new(&Params::resolve("relu-sphere", ENTRY.params, &settings)?, Key::new(4))
     }
 
     #[test]
     fn balanced_neurons_are_unit_and_nearly_cancel_in_pairs() {
         for imbalance in [0.0, 0.1, 0.5] {
-            let world = world(6, imbalance).unwrap();
-            let network = world.network().unwrap();
+            let network = balanced(6, imbalance).unwrap().network;
             for pair in network.theta().chunks_exact(10) {
                 let sum: Vec<f64> = (0..5).map(|i| pair[i] + pair[5 + i]).collect();
                 assert!((norm(&pair[5..]) - 1.0).abs() < 1e-14);
@@ -175,7 +192,7 @@ mod tests {
                 assert!(norm(&sum) <= 2.0 * imbalance + 1e-15, "{}", norm(&sum));
             }
         }
-        let said = world(5, 0.1).unwrap_err().to_string();
+        let said = balanced(5, 0.1).unwrap_err().to_string();
         assert_eq!(said, "neurons = 5 is out of range: an even number, for a balanced network is made of pairs");
     }
 }

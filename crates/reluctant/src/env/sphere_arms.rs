@@ -1,20 +1,20 @@
 //! Arms drawn uniformly from the unit sphere, anew every round or once for all; or the sphere itself.
 
-use crate::arms::{Arms, Rows};
 use crate::error::{Error, Result};
+use crate::offer::{Offer, Rows, Space};
 use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::{Key, Purpose, unit_vector};
 
 pub(super) const DIM: Param =
-    Param::new("dim", Initial::Count(2), Kind::Count { min: 2, max: 1000 }, "dimension d of an action");
+    Param::new("dim", Initial::count(2), Kind::Count { min: 2, max: 1000 }, "dimension d of an action");
 pub(super) const ARMS: Param =
-    Param::new("arms", Initial::Count(1000), Kind::Count { min: 1, max: 10_000_000 }, "arms on offer in a round");
+    Param::new("arms", Initial::count(1000), Kind::Count { min: 1, max: 10_000_000 }, "arms on offer in a round");
 pub(super) const FRESH: Param =
-    Param::new("fresh", Initial::Flag(true), Kind::Flag, "whether arms are drawn anew every round, or once for all");
+    Param::new("fresh", Initial::flag(true), Kind::Flag, "whether arms are drawn anew every round, or once for all");
 
 pub(super) const ACTIONS: Param = Param::new(
     "actions",
-    Initial::Word("finite"),
+    Initial::word("finite"),
     Kind::Word(&["finite", "sphere"]),
     "what is on offer: finitely many arms, or the whole unit sphere",
 );
@@ -55,11 +55,16 @@ impl SphereArms {
         self.count.is_none()
     }
 
-    pub(super) fn draw<'a>(&self, round: u64, buffer: &'a mut Vec<f64>) -> Arms<'a> {
-        let Some(count) = self.count else { return Arms::Sphere { dim: self.dim } };
+    pub(super) fn space(&self) -> Space {
+        Space::Vectors { dim: self.dim }
+    }
+
+    /// What is on offer in a round, written to `buffer` if it is finite.
+    pub(super) fn draw<'a>(&self, round: u64, buffer: &'a mut Vec<f64>) -> Offer<'a> {
+        let Some(count) = self.count else { return Offer::Sphere { dim: self.dim } };
         let mut stream = self.key.round(if self.fresh { round } else { 0 }).stream();
         buffer.resize(count * self.dim, 0.0);
         buffer.chunks_exact_mut(self.dim).for_each(|row| unit_vector(&mut stream, row));
-        Arms::Finite(Rows::trusted(self.dim, buffer))
+        Offer::Rows(Rows::trusted(self.dim, buffer))
     }
 }

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::arms::check_dim;
+use crate::action::check_dim;
 use crate::error::Result;
 use crate::linalg::norm;
 use crate::relu::ReluNet;

@@ -37,10 +37,11 @@ use serde::{Deserialize, Serialize};
 pub use adam::{LEARNING_RATE, STEPS, adam};
 pub use matching::{Matching, SignRule, match_neurons};
 
-use crate::arms::{Rows, check_dim, check_finite};
+use crate::action::{check_dim, check_finite};
 use crate::error::{Error, Result};
+use crate::limits::MAX_FEATURES;
 use crate::linalg::{dot, norm, normalise, symmetric_times};
-use crate::policy::MAX_FEATURES;
+use crate::offer::Rows;
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, Stream, sign, unit_vector};
 use levenberg_marquardt::{Freedom, Solver, Stage};

@@ -1,7 +1,8 @@
 //! The optimistic action on the sphere for a model that is linear everywhere: one cell, the whole sphere.
 
-use super::certificate::{Certificate, Optimistic};
+use super::optimum::Optimistic;
 use super::trust_region::maximise;
+use crate::choice::Certificate;
 use crate::linalg::{Eigen, axpy, dot, normalise, symmetric_times};
 
 /// The unit x that maximises w·φ + radius·√(φᵀMφ), where φ is x itself, or (x, 1) if `w` has one entry more than `dim`.

@@ -16,19 +16,20 @@
 mod best;
 mod bound;
 mod cells;
-mod certificate;
 mod linear;
 mod multi_start;
 mod nnls;
 mod optimistic;
+mod optimum;
 mod piece;
 mod pieces;
 mod region;
 mod trust_region;
 
+pub use crate::choice::Certificate;
 pub use best::{BestAction, CELL_BUDGET, alpha0, best_action};
 pub use cells::{Cell, Cells, distinct_hyperplanes, most_cells};
-pub use certificate::{Certificate, Optimistic};
 pub use linear::linear_optimistic_action;
 pub use optimistic::{OptimisticOptions, optimistic_action};
+pub use optimum::Optimistic;
 pub use region::Region;

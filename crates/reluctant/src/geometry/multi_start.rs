@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::cells::{Cell, Enclosure};
-use super::certificate::Optimistic;
+use super::optimum::Optimistic;
 use super::piece::Ascent;
 use super::pieces::Pieces;
 use crate::linalg::{dot, normalise};

@@ -15,13 +15,14 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::bound::{Limits, Problem, bound, diagonalise};
-use super::certificate::{Certificate, Optimistic};
 use super::multi_start;
 use super::nnls::Nnls;
+use super::optimum::Optimistic;
 use super::piece::{Ascent, Piece};
 use super::pieces::Pieces;
 use super::region::Region;
 use super::trust_region::{circle_maxima, maximise};
+use crate::choice::Certificate;
 use crate::error::{Error, Result};
 use crate::frozen::FrozenRelu;
 use crate::linalg::{Eigen, dot, normalise};

@@ -1,8 +1,9 @@
 //! The value over the whole region: one piece ([`super::piece`]) in each cell. Every search goes through them.
 
-use super::certificate::{Certificate, Optimistic};
+use super::optimum::Optimistic;
 use super::piece::Piece;
 use super::region::Region;
+use crate::choice::Certificate;
 use crate::frozen::FrozenRelu;
 use crate::linalg::{axpy, dot, normalise};
 use crate::relu::Pattern;

@@ -17,7 +17,7 @@ const LAST_FIT: usize = 256;
 
 pub(crate) const KERNEL: Param = Param::new(
     "kernel",
-    Initial::Word("rbf"),
+    Initial::word("rbf"),
     Kind::Word(&["rbf", "matern32", "matern52"]),
     "how rewards of near arms go together: exp(−r²/2ℓ²), or Matérn's with ν = 3/2 or 5/2",
 );
@@ -27,7 +27,7 @@ pub(crate) const VARIANCE: Param =
     Param::new("variance", Initial::Auto("by evidence"), Kind::POSITIVE, "signal variance s² of the kernel");
 pub(crate) const BUDGET: Param = Param::new(
     "budget",
-    Initial::Count(200),
+    Initial::count(200),
     Kind::Count { min: 1, max: MAX_BUDGET },
     "points kept at most; what they do not express is projected onto them",
 );

@@ -6,10 +6,10 @@
 //! at n arms would cost O(n³).
 
 use super::sparse::SparseGp;
-use crate::arms::Rows;
 use crate::kernels::{Blocks, LANES, Lane, block_dot};
 #[cfg(test)]
 use crate::linalg::dot;
+use crate::offer::Rows;
 use crate::rng::{Stream, normal, uniform};
 
 /// Cosines in the sum.

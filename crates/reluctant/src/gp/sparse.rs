@@ -18,9 +18,11 @@ use serde::{Deserialize, Serialize};
 
 use super::kernel::Kernel;
 use super::triangle::{add_square, row, solve, solve_transposed, start};
-use crate::arms::{Rows, Score, in_limit};
+use crate::choice::Score;
 use crate::kernels::{Blocks, LANES, Lane};
+use crate::limits::in_limit;
 use crate::linalg::{axpy, dot};
+use crate::offer::Rows;
 
 /// An observation that the basis expresses up to this share of the noise needs no point of its own.
 const NOVEL: f64 = 0.01;

@@ -3,8 +3,8 @@
 use super::kernel::{Kernel, Shape};
 use super::path::Path;
 use super::sparse::SparseGp;
-use crate::arms::Rows;
 use crate::linalg::{Cholesky, dot};
+use crate::offer::Rows;
 use crate::rng::{Key, normal, unit_vector};
 
 const SIGMA: f64 = 0.1;

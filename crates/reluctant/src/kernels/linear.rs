@@ -3,8 +3,9 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::{Block, Blocks, LANES, Lane, gather, vectors};
-use crate::arms::{Leader, Rows, Score};
+use crate::choice::{Leader, Score};
 use crate::linalg::{dot, symmetric_times};
+use crate::offer::Rows;
 
 /// Mean w·x and width radius·√(xᵀMx) of every arm for a symmetric M, appended to `out`. With a constant feature the weights and the
 /// matrix have one row more than an arm, for a coordinate that is always 1.
@@ -285,7 +286,7 @@ pub(crate) fn linear_score_reference(w: &[f64], m: &[f64], radius: f64, phi: &[f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arms::argmax;
+    use crate::choice::argmax;
     use crate::kernels::tests::cases;
     use crate::rng::{Key, normal};
 

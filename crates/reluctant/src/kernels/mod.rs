@@ -14,7 +14,8 @@ mod sectors;
 
 use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
 
-use crate::arms::{Rows, Score};
+use crate::choice::Score;
+use crate::offer::Rows;
 use crate::relu::{Pattern, ReluNet};
 use crate::spare::Spare;
 

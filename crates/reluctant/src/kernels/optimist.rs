@@ -3,7 +3,7 @@
 //! There are two such passes. `pattern_table.rs` runs on every machine. In the plane `sectors.rs` is faster, where the
 //! machine can.
 
-use crate::arms::Score;
+use crate::choice::Score;
 use crate::relu::{Pattern, ReluNet};
 
 /// Networks of more neurons than this have too many patterns for a table.

@@ -10,7 +10,8 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::optimist::{MOST_NEURONS, Optimist};
 use super::{LANES, Lane, vectors, vectors_mut};
-use crate::arms::{Leader, Rows, Score};
+use crate::choice::{Leader, Score};
+use crate::offer::Rows;
 use crate::relu::Pattern;
 
 const PATTERNS: usize = 1 << MOST_NEURONS;
@@ -19,7 +20,7 @@ const NEW: u16 = u16::MAX;
 
 /// The local models of the patterns met in a round, by pattern. Its memory is kept from round to round.
 #[derive(Debug, Default, Clone)]
-pub struct ModelTable {
+pub(crate) struct ModelTable {
     /// For the question whether an arm can win: θ and the upper triangle of M, those off the diagonal doubled, for each pattern. NaN
     /// where a pattern was not met yet: no comparison with NaN holds.
     quick: Vec<f64>,

@@ -14,7 +14,8 @@ use pulp::x86::V4;
 use pulp::{Simd, f64x8};
 
 use super::optimist::{MOST_NEURONS, Optimist};
-use crate::arms::{Leader, Rows, Score};
+use crate::choice::{Leader, Score};
+use crate::offer::Rows;
 
 /// Numbers in a register, and places in the largest table: three registers.
 const WIDTH: usize = 8;

@@ -8,22 +8,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::check_features;
-use crate::arms::{LIMIT, Rows, Score};
+use super::acting::check_features;
+use crate::choice::Score;
 use crate::ellipsoid::Ellipsoid;
 use crate::error::Result;
 use crate::kernels::linear_scores;
+use crate::limits::LIMIT;
+use crate::offer::Rows;
 use crate::params::{Initial, Kind, Param, Params};
 
 pub(super) const FEATURES: Param = Param::new(
     "features",
-    Initial::Word("raw"),
+    Initial::word("raw"),
     Kind::Word(&["raw", "constant", "monomials"]),
     "raw: x, as in the paper; constant: (x, 1); monomials: all products of coordinates up to a degree",
 );
 pub(super) const DEGREE: Param = Param::new(
     "degree",
-    Initial::Count(2),
+    Initial::count(2),
     Kind::Count { min: 1, max: MAX_DEGREE },
     "the highest degree of the monomials",
 );

@@ -10,12 +10,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state};
-use crate::arms::{Arms, Choice, Rows, argmax, check_observation};
+use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state};
+use crate::action::{Action, check_observation};
+use crate::choice::{Choice, argmax};
 use crate::error::Result;
 use crate::gp::{self, Model, Path};
-use crate::params::{Initial, Kind, Param, Params};
-use crate::rng::{Key, Purpose};
+use crate::offer::{Offer, Rows};
+use crate::params::{Initial, Kind, Literal, Param, Params};
+use crate::rng::{Key, Purpose, normal};
+use crate::scratch::Scratch;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "gp-ts",
@@ -24,7 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
     params: &[
         Param::new(
             "scale",
-            Initial::Real(1.0),
+            Initial::real(1.0),
             Kind::NOT_NEGATIVE,
             "how far draws stray from the mean, in units of the posterior",
         ),
@@ -35,11 +38,12 @@ pub(super) const ENTRY: Entry = Entry {
         gp::BUDGET,
     ],
     sphere: false,
+    contexts: Contexts::ModelEach,
     samples: &[
-        Sample { name: "fitted", world: "relu-sphere", settings: &[] },
+        Sample { name: "fitted", environment: "relu-sphere", settings: &[] },
         Sample {
             name: "full-matern32",
-            world: "relu-sphere",
+            environment: "relu-sphere",
             settings: &[
                 ("kernel", Literal::Word("matern32")),
                 ("length", Literal::Real(1.0)),
@@ -49,12 +53,12 @@ pub(super) const ENTRY: Entry = Entry {
         },
         Sample {
             name: "matern52",
-            world: "linear-sphere",
+            environment: "linear-sphere",
             settings: &[("kernel", Literal::Word("matern52")), ("length", Literal::Real(2.0))],
         },
     ],
-    build: |dim, params, _| Ok(Box::new(GpTs::new(dim, params)?)),
-    restore: |state| Ok(Box::new(read_state(state, |policy: &GpTs| policy.model.is_consistent())?)),
+    build: Build::Plain(|dim, params, _| Ok(Box::new(GpTs::new(dim, params)?))),
+    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, |policy: &GpTs| policy.model.is_consistent())?))),
 };
 
 /// Thompson sampling on a Gaussian process.
@@ -79,28 +83,35 @@ impl Policy for GpTs {
         self.model.gp().dim()
     }
 
-    fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        arms.expect_dim(self.dim())?;
-        let rows = arms.rows(ENTRY.name)?;
+    fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        offer.expect_dim(self.dim())?;
+        let rows = offer.rows(ENTRY.name)?;
         let Scratch { drawn, numbers: values, lanes, scores, .. } = scratch;
-        let gp = self.model.gp();
-        let path = Path::draw(gp, self.scale, &mut key.purpose(Purpose::Choice).stream(), drawn);
+        let (gp, mut stream) = (self.model.gp(), key.purpose(Purpose::Choice).stream());
+        if rows.len() == 1 {
+            // Of a single arm only its own value is drawn, and that is normal.
+            scores.clear();
+            gp.scores(rows, self.scale, lanes, scores);
+            return Ok(Choice::row(rows, 0, scores[0]).drawn(scores[0].mean + scores[0].width * normal(&mut stream)));
+        }
+        let path = Path::draw(gp, self.scale, &mut stream, drawn);
         values.clear();
         path.values(rows, lanes, values);
         let best = argmax(values.iter().copied()).unwrap_or(0);
         scores.clear();
         gp.scores(Rows::trusted(gp.dim(), rows.get(best)), self.scale, lanes, scores);
-        Ok(Choice::row(rows, best, scores[0], None))
+        Ok(Choice::row(rows, best, scores[0]).drawn(values[best]))
     }
 
-    fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
-        check_observation(self.dim(), action, reward)?;
+    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
+        let action = check_observation(ENTRY.name, self.dim(), action, reward)?;
         self.model.update(action, reward);
         Ok(())
     }
 
-    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
-        Arms::Finite(rows).expect_dim(self.dim())?;
+    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        offer.expect_dim(self.dim())?;
+        let rows = offer.rows(ENTRY.name)?;
         scratch.scores.clear();
         self.model.gp().scores(rows, self.scale, &mut scratch.lanes, &mut scratch.scores);
         Ok(())

@@ -8,12 +8,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_optimistic};
-use crate::arms::{Arms, Choice, Rows, check_observation};
+use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state, select_optimistic};
+use crate::action::{Action, check_observation};
+use crate::choice::Choice;
 use crate::error::Result;
 use crate::gp::{self, Model};
-use crate::params::{Initial, Kind, Param, Params};
+use crate::offer::Offer;
+use crate::params::{Initial, Kind, Literal, Param, Params};
 use crate::rng::Key;
+use crate::scratch::Scratch;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "gp-ucb",
@@ -22,7 +25,7 @@ pub(super) const ENTRY: Entry = Entry {
     params: &[
         Param::new(
             "beta",
-            Initial::Real(2.0),
+            Initial::real(2.0),
             Kind::NOT_NEGATIVE,
             "the width of an arm is β posterior standard deviations",
         ),
@@ -33,11 +36,12 @@ pub(super) const ENTRY: Entry = Entry {
         gp::BUDGET,
     ],
     sphere: false,
+    contexts: Contexts::ModelEach,
     samples: &[
-        Sample { name: "fitted", world: "relu-sphere", settings: &[] },
+        Sample { name: "fitted", environment: "relu-sphere", settings: &[] },
         Sample {
             name: "full-matern32",
-            world: "relu-sphere",
+            environment: "relu-sphere",
             settings: &[
                 ("kernel", Literal::Word("matern32")),
                 ("length", Literal::Real(1.0)),
@@ -47,12 +51,12 @@ pub(super) const ENTRY: Entry = Entry {
         },
         Sample {
             name: "matern52",
-            world: "linear-sphere",
+            environment: "linear-sphere",
             settings: &[("kernel", Literal::Word("matern52")), ("length", Literal::Real(2.0))],
         },
     ],
-    build: |dim, params, _| Ok(Box::new(GpUcb::new(dim, params)?)),
-    restore: |state| Ok(Box::new(read_state(state, |policy: &GpUcb| policy.model.is_consistent())?)),
+    build: Build::Plain(|dim, params, _| Ok(Box::new(GpUcb::new(dim, params)?))),
+    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, |policy: &GpUcb| policy.model.is_consistent())?))),
 };
 
 /// Optimism on a Gaussian process.
@@ -77,19 +81,20 @@ impl Policy for GpUcb {
         self.model.gp().dim()
     }
 
-    fn select<'a>(&self, arms: Arms<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        arms.expect_dim(self.dim())?;
-        select_optimistic(self, arms.rows(ENTRY.name)?, scratch)
+    fn select<'a>(&self, offer: Offer<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        offer.expect_dim(self.dim())?;
+        select_optimistic(self, offer.rows(ENTRY.name)?, scratch)
     }
 
-    fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
-        check_observation(self.dim(), action, reward)?;
+    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
+        let action = check_observation(ENTRY.name, self.dim(), action, reward)?;
         self.model.update(action, reward);
         Ok(())
     }
 
-    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
-        Arms::Finite(rows).expect_dim(self.dim())?;
+    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        offer.expect_dim(self.dim())?;
+        let rows = offer.rows(ENTRY.name)?;
         scratch.scores.clear();
         self.model.gp().scores(rows, self.beta, &mut scratch.lanes, &mut scratch.scores);
         Ok(())

@@ -9,14 +9,17 @@
 use serde::{Deserialize, Serialize};
 
 use super::features::{DEGREE, FEATURES, FeatureMap};
-use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state};
-use crate::arms::{Arms, Choice, Rows, Score, argmax, check_observation};
+use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state};
+use crate::action::{Action, check_observation};
+use crate::choice::{Choice, Score, argmax};
 use crate::ellipsoid::Ellipsoid;
 use crate::error::{Error, Result};
 use crate::kernels::linear_score_reference;
 use crate::linalg::{Cholesky, axpy, dot, normalise};
-use crate::params::{Initial, Kind, Param, Params};
+use crate::offer::Offer;
+use crate::params::{Initial, Kind, Literal, Param, Params};
 use crate::rng::{Key, Purpose, normal};
+use crate::scratch::Scratch;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "lin-ts",
@@ -25,22 +28,23 @@ pub(super) const ENTRY: Entry = Entry {
     params: &[
         confidence::LAMBDA,
         Param { doc: "standard deviation σ of the noise", ..confidence::SIGMA },
-        Param::new("scale", Initial::Real(1.0), Kind::NOT_NEGATIVE, "v: weights are drawn from N(ŵ, (vσ)²A⁻¹)"),
+        Param::new("scale", Initial::real(1.0), Kind::NOT_NEGATIVE, "v: weights are drawn from N(ŵ, (vσ)²A⁻¹)"),
         FEATURES,
         DEGREE,
     ],
     sphere: true,
+    contexts: Contexts::ModelEach,
     samples: &[
-        Sample { name: "raw", world: "linear-sphere", settings: &[] },
-        Sample { name: "constant", world: "relu-sphere", settings: &[("features", Literal::Word("constant"))] },
+        Sample { name: "raw", environment: "linear-sphere", settings: &[] },
+        Sample { name: "constant", environment: "relu-sphere", settings: &[("features", Literal::Word("constant"))] },
         Sample {
             name: "monomials",
-            world: "relu-sphere",
+            environment: "relu-sphere",
             settings: &[("features", Literal::Word("monomials")), ("degree", Literal::Count(3))],
         },
     ],
-    build: |dim, params, _| Ok(Box::new(LinTs::new(dim, params)?)),
-    restore: |state| Ok(Box::new(read_state(state, LinTs::is_consistent)?)),
+    build: Build::Plain(|dim, params, _| Ok(Box::new(LinTs::new(dim, params)?))),
+    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, LinTs::is_consistent)?))),
 };
 
 /// Thompson sampling for linear rewards.
@@ -109,10 +113,16 @@ impl Policy for LinTs {
         self.dim
     }
 
-    fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        arms.expect_dim(self.dim)?;
-        match arms {
-            Arms::Finite(rows) => {
+    fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        offer.expect_dim(self.dim)?;
+        match offer {
+            Offer::Rows(rows) => {
+                if rows.len() == 1 {
+                    // Of a single arm only its own value is drawn, and that is normal: no weights are needed.
+                    let score = self.score_of(rows.get(0), &mut scratch.numbers);
+                    let value = score.mean + score.width * normal(&mut key.purpose(Purpose::Choice).stream());
+                    return Ok(Choice::row(rows, 0, score).drawn(value));
+                }
                 self.draw(key, scratch);
                 let Scratch { drawn: weights, numbers: phi, .. } = scratch;
                 let values = rows.iter().map(|x| {
@@ -121,10 +131,12 @@ impl Policy for LinTs {
                     dot(weights, phi)
                 });
                 let best = argmax(values).unwrap_or(0);
-                Ok(Choice::row(rows, best, self.score_of(rows.get(best), phi), None))
+                let score = self.score_of(rows.get(best), phi);
+                let value = dot(weights, phi);
+                Ok(Choice::row(rows, best, score).drawn(value))
             }
-            Arms::Sphere { .. } if self.needs_finite_arms() => Err(Error::NeedsFiniteArms { policy: ENTRY.name }),
-            Arms::Sphere { dim } => {
+            Offer::Sphere { .. } if self.needs_finite_arms() => Err(Error::NeedsFiniteArms { policy: ENTRY.name }),
+            Offer::Sphere { dim } => {
                 self.draw(key, scratch);
                 let mut action = scratch.drawn[..dim].to_vec();
                 // Without noise nothing is random, and before the first reward every action is as good.
@@ -133,19 +145,23 @@ impl Policy for LinTs {
                     action[0] = 1.0;
                 }
                 let score = self.score_of(&action, &mut scratch.numbers);
-                Ok(Choice { index: None, action: action.into(), score, propensity: None, certificate: None })
+                // What the drawn weights promise there.
+                let value = dot(&scratch.drawn, &scratch.numbers);
+                Ok(Choice::point(action, score).drawn(value))
             }
+            Offer::Context(_) => Err(Error::unexpected_context(ENTRY.name)),
         }
     }
 
-    fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
-        check_observation(self.dim, action, reward)?;
+    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
+        let action = check_observation(ENTRY.name, self.dim, action, reward)?;
         self.features.learn(&mut self.ellipsoid, action, reward, &mut self.phi);
         Ok(())
     }
 
-    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
-        Arms::Finite(rows).expect_dim(self.dim)?;
+    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        offer.expect_dim(self.dim)?;
+        let rows = offer.rows(ENTRY.name)?;
         let model = (self.ellipsoid.weights(), self.ellipsoid.covariance());
         self.features.score(model, self.spread, rows, (&mut scratch.scores, &mut scratch.numbers));
         Ok(())
@@ -173,7 +189,8 @@ mod tests {
         let mut policy = LinTs::new(2, &params).unwrap();
         let mut stream = Key::new(1).stream();
         for _ in 0..40 {
-            policy.update(&[normal(&mut stream), normal(&mut stream)], normal(&mut stream)).unwrap();
+            let x = [normal(&mut stream), normal(&mut stream)];
+            policy.learn((&x).into(), normal(&mut stream)).unwrap();
         }
         let size = policy.ellipsoid.dim();
         let n = 20_000;

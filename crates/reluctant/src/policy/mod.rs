@@ -1,52 +1,64 @@
 //! Policies: what chooses and learns.
 //!
-//! [`Policy`] is the contract, [`REGISTRY`] the list of all policies. One policy a file: its table of parameters, its state,
-//! its documentation, its citation. The command line, TOML files, the conformance suite and the documentation's tables all
+//! [`Policy`] is the contract, [`BUILT_IN`] the list of all policies that come with the crate. One policy a file: its table of parameters,
+//! its state, its documentation, its citation. The command line, TOML files, the conformance suite and the documentation's tables all
 //! read the registry, so a new policy is one file and one line here.
 
+mod acting;
+mod confidence;
+mod entry;
 mod features;
 mod gp_ts;
 mod gp_ucb;
+mod joined;
 mod lin_ts;
 mod neural_ucb;
 mod ofu_relu;
 mod ofu_relu_plus;
 mod oful;
 mod oracle;
+mod per_action;
 mod plausible;
+mod snapshot;
 mod sphere;
 mod uniform;
 
 use std::fmt;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::arms::{Arms, Choice, Rows, Score, argmax, check_action};
-use crate::error::{Error, Result};
-use crate::frozen::FrozenRelu;
-use crate::kernels::{LANES, ModelTable};
-use crate::params::{Param, Params, Settings, Value};
-use crate::patterns::PatternTable;
-use crate::relu::ReluNet;
-use crate::rng::{Key, Purpose, index};
+use crate::action::{Action, check_vector};
+use crate::choice::{Choice, Score};
+use crate::entry::find as find_row;
+use crate::error::Result;
+use crate::offer::{Offer, Rows, Space};
+use crate::params::Settings;
+use crate::rng::Key;
+use crate::round::Round;
+use crate::scratch::Scratch;
 
+use acting::{best_by_score, check_features, select_frozen, select_optimistic, select_uniform};
+use snapshot::read_state;
+
+pub use entry::{Build, COMMON, Contexts, Entry, OwnBuild, OwnRestore, Restore, Sample, tell};
 pub use gp_ts::GpTs;
 pub use gp_ucb::GpUcb;
+pub use joined::{JOIN, Joined};
 pub use lin_ts::LinTs;
 pub use neural_ucb::NeuralUcb;
 pub use ofu_relu::OfuRelu;
 pub use ofu_relu_plus::OfuReluPlus;
 pub use oful::Oful;
 pub use oracle::Oracle;
+pub use per_action::PerAction;
 pub use plausible::Plausible;
+pub use snapshot::{Form, Snapshot};
 pub use uniform::Uniform;
 
-/// The most features, and so the largest dimension, that a policy keeps a matrix for: 4,000 squared are 128 MB.
-pub const MAX_FEATURES: usize = 4000;
+pub use crate::limits::MAX_FEATURES;
 
-/// Every policy there is.
-pub const REGISTRY: &[Entry] = &[
+/// Every policy that is built in.
+pub const BUILT_IN: &[Entry] = &[
     uniform::ENTRY,
     oracle::ENTRY,
     oful::ENTRY,
@@ -63,52 +75,71 @@ pub const REGISTRY: &[Entry] = &[
 ///
 /// The contract, which [`crate::conformance`] checks:
 /// - `select` never learns: it may be called any number of times, or not at all, without changing what comes after. It is a
-///   function of the policy's state, the arms and the key alone.
-/// - `update` accepts any past choice, late or out of order, and refuses a number that is not finite without changing
+///   function of the policy's state, the offer and the key alone.
+/// - `learn` accepts any past choice, late or out of order, and refuses a number that is not finite without changing
 ///   anything.
 /// - A policy restored from its [`Snapshot`] goes on to the bit.
 pub trait Policy: fmt::Debug + Send + Sync {
     /// Its name in the registry.
     fn name(&self) -> &'static str;
 
-    /// The dimension d of an action.
+    /// The dimension d of an action, or of a context.
     fn dim(&self) -> usize;
+
+    /// What it was made for.
+    fn space(&self) -> Space {
+        Space::Vectors { dim: self.dim() }
+    }
 
     /// Chooses an action. `key` names the randomness of this round; `scratch` is memory to work in, kept by the caller so
     /// that rounds do not allocate.
-    fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>>;
+    fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>>;
+
+    /// Chooses in a round of an environment. A learner looks at the offer alone; only `oracle`, which is there for scale, reads more.
+    fn select_in<'a>(&self, round: &Round<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        self.select(round.offer, key, scratch)
+    }
 
     /// Learns that `action` was rewarded with `reward`.
-    fn update(&mut self, action: &[f64], reward: f64) -> Result<()>;
+    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()>;
 
-    /// What the policy predicts for every arm, into `scratch.scores`.
-    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()>;
+    /// What the policy predicts for every action of a finite offer: [`Scratch::scores`].
+    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()>;
 
     /// Whether the next choice is exploration by design rather than by optimism.
     fn exploring(&self) -> bool {
         false
     }
 
-    /// Whether this configuration only chooses among finitely many arms, though others of the same policy do not need them.
+    /// Whether this configuration only chooses among finitely many actions, though others of the same policy do not need them.
     fn needs_finite_arms(&self) -> bool {
         false
     }
 
-    /// Is told the network behind the rewards before the first round, where there is one, and the constant that is added to it. For
-    /// `oracle`, which is there for scale: whoever learns does not listen.
-    fn reveal(&mut self, _truth: &ReluNet, _offset: f64) {}
-
     /// What the policy thinks of an action, and why.
-    fn explain(&self, action: &[f64]) -> Result<Explanation> {
-        explain_by_score(self, action)
+    fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
+        explain_by_score(self, check_vector(self.name(), self.dim(), action)?)
     }
 
     /// The whole state, to be saved and restored.
     fn snapshot(&self) -> Result<Snapshot>;
 }
 
+impl dyn Policy + '_ {
+    /// Learns that an action was rewarded with `reward`: a vector, or a [`Choice`].
+    pub fn update<'a>(&mut self, action: impl Into<Action<'a>>, reward: f64) -> Result<()> {
+        self.learn(action.into(), reward)
+    }
+
+    /// What the policy thinks of an action, a vector or a [`Choice`], and why.
+    pub fn explain<'a>(&self, action: impl Into<Action<'a>>) -> Result<Explanation> {
+        self.explanation(action.into())
+    }
+}
+
 /// What a policy thinks of an action.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The predicted mean reward.
     pub mean: f64,
@@ -124,113 +155,21 @@ pub struct Explanation {
     pub warning: Option<String>,
 }
 
-/// The explanation of a policy with one model.
-fn explain_by_score<P: Policy + ?Sized>(policy: &P, action: &[f64]) -> Result<Explanation> {
-    check_action(policy.dim(), action)?;
+/// The explanation of a policy with one model, at a checked vector.
+fn explain_by_score<P: Policy + ?Sized>(policy: &P, x: &[f64]) -> Result<Explanation> {
     let mut scratch = Scratch::default();
-    policy.score(Rows::trusted(policy.dim(), action), &mut scratch)?;
+    policy.score(Offer::Rows(Rows::trusted(policy.dim(), x)), &mut scratch)?;
     let Score { mean, width } = scratch.scores.first().copied().unwrap_or_default();
     let model = policy.name().to_owned();
     Ok(Explanation { mean, spread: width, exploring: policy.exploring(), model, why: String::new(), warning: None })
 }
 
-/// Memory that `select` works in. Its content between calls means nothing.
-#[derive(Debug, Default, Clone)]
-pub struct Scratch {
-    /// One score an arm.
-    pub scores: Vec<Score>,
-    /// The same of another model.
-    pub other_scores: Vec<Score>,
-    /// Numbers.
-    pub numbers: Vec<f64>,
-    /// What is drawn at random for a round: weights, or a function.
-    pub drawn: Vec<f64>,
-    /// Values with their weights.
-    pub weighted: Vec<(f64, f64)>,
-    /// Numbers of several arms side by side.
-    pub lanes: Vec<[f64; LANES]>,
-    /// Activation patterns.
-    pub words: Vec<u64>,
-    /// Which patterns were met, and in which order.
-    pub table: PatternTable,
-    /// The local models of the patterns met.
-    pub models: ModelTable,
-}
-
-/// A row of the registry.
-#[derive(Clone, Copy)]
-pub struct Entry {
-    /// The policy's name.
-    pub name: &'static str,
-    /// What it is, in one line.
-    pub summary: &'static str,
-    /// Where it comes from.
-    pub citation: &'static str,
-    /// Its parameters.
-    pub params: &'static [Param],
-    /// Whether it also chooses from the whole sphere.
-    pub sphere: bool,
-    /// Configurations on which the conformance suite runs it.
-    pub samples: &'static [Sample],
-    /// Makes one from checked parameters.
-    pub build: fn(dim: usize, params: &Params, key: Key) -> Result<Box<dyn Policy>>,
-    /// Restores one from the state of a snapshot.
-    pub restore: fn(state: serde_json::Value) -> Result<Box<dyn Policy>>,
-}
-
-impl fmt::Debug for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// A configuration on which the conformance suite runs a policy.
-#[derive(Debug, Clone, Copy)]
-pub struct Sample {
-    /// Its name in the list of tests.
-    pub name: &'static str,
-    /// The environment that suits it.
-    pub world: &'static str,
-    /// The settings that differ from the defaults.
-    pub settings: &'static [(&'static str, Literal)],
-}
-
-/// A [`Value`] that can stand in a constant.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Literal {
-    /// A real number.
-    Real(f64),
-    /// A whole number.
-    Count(u64),
-    /// A truth value.
-    Flag(bool),
-    /// A word.
-    Word(&'static str),
-}
-
-impl Sample {
-    /// The settings as a user would give them.
-    pub fn settings(&self) -> Settings {
-        let mut settings = Settings::new();
-        for (name, literal) in self.settings {
-            match *literal {
-                Literal::Real(x) => settings.set(name, x),
-                Literal::Count(n) => settings.set(name, n),
-                Literal::Flag(b) => settings.set(name, b),
-                Literal::Word(w) => settings.set(name, w),
-            }
-        }
-        settings
-    }
-}
-
-/// The registry's row for `name`, or an error that suggests the nearest name.
+/// The built-in policy `name`, or an error that suggests the nearest name.
 pub fn find(name: &str) -> Result<&'static Entry> {
-    let known = || REGISTRY.iter().map(|entry| entry.name);
-    REGISTRY.iter().find(|entry| entry.name == name).ok_or_else(|| Error::unknown("policy", name, known()))
+    find_row(BUILT_IN, name)
 }
 
-/// Makes the policy `name` for actions of dimension `dim`.
+/// Makes the built-in policy `name` for a space; a number is the dimension of vectors.
 ///
 /// ```
 /// use reluctant::{Key, Settings, policy};
@@ -239,149 +178,13 @@ pub fn find(name: &str) -> Result<&'static Entry> {
 /// assert_eq!(policy.dim(), 2);
 /// # Ok::<(), reluctant::Error>(())
 /// ```
-pub fn build(name: &str, dim: usize, settings: &Settings, key: Key) -> Result<Box<dyn Policy>> {
-    let entry = find(name)?;
-    if !(1..=MAX_FEATURES).contains(&dim) {
-        return Err(Error::out_of_range("dim", dim, format!("1 to {MAX_FEATURES}")));
-    }
-    let params = Params::resolve(name, entry.params, settings)?;
-    (entry.build)(dim, &params, key)
-}
-
-/// The saved state of a policy.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Snapshot {
-    /// The format of this file; see [`Snapshot::FORMAT`].
-    pub format: u32,
-    /// The policy's name.
-    pub policy: String,
-    /// The state itself.
-    pub state: serde_json::Value,
+pub fn build(name: &str, space: impl Into<Space>, settings: &Settings, key: Key) -> Result<Box<dyn Policy>> {
+    find(name)?.build(space, settings, key)
 }
 
 impl Snapshot {
-    /// The format this version writes and reads.
-    pub const FORMAT: u32 = 1;
-
-    /// The snapshot of a policy's state.
-    pub fn of(policy: &'static str, state: &impl Serialize) -> Result<Self> {
-        let state = serde_json::to_value(state).map_err(|cause| Error::Snapshot { reason: cause.to_string() })?;
-        Ok(Snapshot { format: Self::FORMAT, policy: policy.to_owned(), state })
-    }
-
-    /// The policy, exactly as it was.
+    /// The policy, exactly as it was, if it is a built-in one; others are restored by the registry that knows them.
     pub fn restore(self) -> Result<Box<dyn Policy>> {
-        if self.format != Self::FORMAT {
-            let reason = format!("it has format {}, and this version reads format {}", self.format, Self::FORMAT);
-            return Err(Error::Snapshot { reason });
-        }
-        (find(&self.policy)?.restore)(self.state)
+        find(&self.policy)?.restore(self)
     }
-
-    /// As text that [`Snapshot::parse`] reads back to the bit.
-    pub fn to_json(&self) -> Result<String> {
-        serde_json::to_string(self).map_err(|cause| Error::Snapshot { reason: cause.to_string() })
-    }
-
-    /// Reads what [`Snapshot::to_json`] wrote.
-    pub fn parse(text: &str) -> Result<Self> {
-        serde_json::from_str(text).map_err(|cause| Error::Snapshot { reason: cause.to_string() })
-    }
-}
-
-/// Reads a policy's state out of a snapshot; `consistent` tells whether its parts fit together.
-fn read_state<P: Policy + DeserializeOwned>(state: serde_json::Value, consistent: fn(&P) -> bool) -> Result<P> {
-    let policy: P = serde_json::from_value(state).map_err(|cause| Error::Snapshot { reason: cause.to_string() })?;
-    if (1..=MAX_FEATURES).contains(&policy.dim()) && consistent(&policy) {
-        Ok(policy)
-    } else {
-        Err(Error::Snapshot { reason: "its parts do not have the dimensions it states".to_owned() })
-    }
-}
-
-/// The optimistic choice: scores every arm and takes the greatest mean plus width.
-fn select_optimistic<'a>(policy: &dyn Policy, rows: Rows<'a>, scratch: &mut Scratch) -> Result<Choice<'a>> {
-    policy.score(rows, scratch)?;
-    Ok(best_by_score(rows, scratch))
-}
-
-/// The arm of greatest mean plus width in `scratch.scores`.
-fn best_by_score<'a>(rows: Rows<'a>, scratch: &Scratch) -> Choice<'a> {
-    let best = argmax(scratch.scores.iter().map(Score::upper)).unwrap_or(0);
-    Choice::row(rows, best, scratch.scores[best], 1.0)
-}
-
-/// The optimistic choice of a frozen network among the arms in X(Θ̃, margin); among all arms if none lies there.
-fn select_frozen<'a>(
-    regime: &FrozenRelu,
-    rows: Rows<'a>,
-    radius: f64,
-    margin: f64,
-    scratch: &mut Scratch,
-) -> Choice<'a> {
-    let (best, score) = regime.optimistic_arm(rows, radius, margin, scratch);
-    Choice::row(rows, best, score, 1.0)
-}
-
-/// A row drawn uniformly.
-fn select_uniform(rows: Rows<'_>, key: Key) -> Choice<'_> {
-    let chosen = index(&mut key.purpose(Purpose::Choice).stream(), rows.len());
-    Choice::row(rows, chosen, Score::default(), 1.0 / rows.len() as f64)
-}
-
-/// An error unless a matrix of `count` features fits in memory; `what` says what they are made of.
-fn check_features(count: usize, what: &str) -> Result<()> {
-    if count <= MAX_FEATURES {
-        return Ok(());
-    }
-    Err(Error::out_of_range("the number of features", format!("{count} ({what})"), format!("at most {MAX_FEATURES}")))
-}
-
-/// The parameters that every confidence radius needs.
-mod confidence {
-    use super::{Param, Params, Result};
-    use crate::ellipsoid::Confidence;
-    use crate::params::{Initial, Kind};
-
-    pub(super) const LAMBDA: Param = Param::new("lambda", Initial::Real(0.01), Kind::POSITIVE, "ridge penalty λ");
-    pub(super) const DELTA: Param =
-        Param::new("delta", Initial::Real(0.01), Kind::PROBABILITY, "the confidence set fails with this probability δ");
-    pub(super) const SIGMA: Param =
-        Param::new("sigma", Initial::Real(0.1), Kind::NOT_NEGATIVE, "the noise is σ-subgaussian").told();
-
-    pub(super) const LOG_DET: Param = Param::new(
-        "log_det",
-        Initial::Auto("ratio (paper), twice (authors)"),
-        Kind::Word(&["ratio", "twice"]),
-        "ratio: the radius holds log det V − D·log λ; twice: D·log λ is subtracted again",
-    );
-
-    /// What `log_det` adds to the log-determinant ratio of D features in the radius.
-    pub(super) fn log_det_offset(params: &Params, authors: bool, features: usize, lambda: f64) -> Result<f64> {
-        let twice = params.word("log_det").map_or(authors, |word| word == "twice");
-        Ok(if twice { -(features as f64) * libm::log(lambda) } else { 0.0 })
-    }
-
-    /// Reads them, with `norm_bound` for S where it is not given.
-    pub(super) fn read(params: &Params, norm_bound: f64) -> Result<Confidence> {
-        Ok(Confidence {
-            lambda: params.real("lambda")?,
-            sigma: params.real("sigma")?,
-            delta: params.real("delta")?,
-            norm_bound: params.real_or("norm_bound", norm_bound)?,
-        })
-    }
-}
-
-/// Fills in what an experiment's environment tells (number of neurons, noise) where the table marks a parameter as told and the
-/// user gave no value.
-pub fn tell<N: AsRef<str>>(entry: &Entry, settings: &Settings, facts: &[(N, Value)]) -> Settings {
-    let mut told = settings.clone();
-    for (name, value) in facts.iter().map(|(name, value)| (name.as_ref(), value)) {
-        let wanted = entry.params.iter().any(|param| param.told && param.name == name);
-        if wanted && settings.get(name).is_none() {
-            told.set(name, value.clone());
-        }
-    }
-    told
 }

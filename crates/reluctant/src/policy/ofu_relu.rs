@@ -18,15 +18,20 @@
 use serde::{Deserialize, Serialize};
 
 use super::sphere::{RegionCache, explore};
-use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, check_features, confidence, read_state, select_frozen};
-use crate::arms::{Arms, Choice, Rows, Score, check_observation};
+use super::{
+    Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, check_features, confidence, read_state, select_frozen,
+};
+use crate::action::{Action, check_observation};
+use crate::choice::{Choice, Score};
 use crate::ellipsoid::Confidence;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::estimate::{self, Fit, FitOptions, Model, Samples};
 use crate::frozen::FrozenRelu;
-use crate::params::{Initial, Kind, Param, Params};
+use crate::offer::Offer;
+use crate::params::{Initial, Kind, Literal, Param, Params};
 use crate::relu::MAX_NEURONS;
 use crate::rng::Key;
+use crate::scratch::Scratch;
 
 /// The most starts of a fit.
 const MAX_RESTARTS: usize = 10_000;
@@ -40,13 +45,13 @@ pub(super) const NEURONS: Param = Param::new(
 .told();
 pub(super) const SIGNS: Param = Param::new(
     "signs",
-    Initial::Word("ones"),
+    Initial::word("ones"),
     Kind::Word(&["ones", "free"]),
     "second layer: ones with unit neurons, as in the paper, or ±1 with neurons of any length",
 );
 pub(super) const RESTARTS: Param = Param::new(
     "restarts",
-    Initial::Count(16),
+    Initial::count(16),
     Kind::Count { min: 1, max: MAX_RESTARTS as u64 },
     "at most so many starts of the fit; it stops early once enough agree",
 );
@@ -59,19 +64,19 @@ pub(super) const ENTRY: Entry = Entry {
         NEURONS,
         Param::new(
             "explore",
-            Initial::Count(20),
+            Initial::count(20),
             Kind::Count { min: 1, max: u64::MAX },
             "length t₀ of the exploration, in rewards",
         ),
         confidence::LAMBDA,
         confidence::SIGMA,
         confidence::DELTA,
-        Param::new("nu", Initial::Real(0.0), Kind::NOT_NEGATIVE, "gap ν: arms nearer than ν/2 to a kink are left out"),
+        Param::new("nu", Initial::real(0.0), Kind::NOT_NEGATIVE, "gap ν: arms nearer than ν/2 to a kink are left out"),
         SIGNS,
         RESTARTS,
         Param::new(
             "profile",
-            Initial::Word("paper"),
+            Initial::word("paper"),
             Kind::Word(&["paper", "authors"]),
             "whose defaults the parameters below take",
         ),
@@ -108,26 +113,27 @@ pub(super) const ENTRY: Entry = Entry {
         ),
     ],
     sphere: true,
+    contexts: Contexts::ModelEach,
     samples: &[
-        Sample { name: "default", world: "relu-sphere", settings: &[("neurons", Literal::Count(3))] },
+        Sample { name: "default", environment: "relu-sphere", settings: &[("neurons", Literal::Count(3))] },
         Sample {
             name: "gap",
-            world: "relu-sphere",
+            environment: "relu-sphere",
             settings: &[("neurons", Literal::Count(3)), ("nu", Literal::Real(0.1))],
         },
         Sample {
             name: "signs",
-            world: "relu-sphere",
+            environment: "relu-sphere",
             settings: &[("neurons", Literal::Count(3)), ("signs", Literal::Word("free"))],
         },
         Sample {
             name: "authors",
-            world: "relu-sphere",
+            environment: "relu-sphere",
             settings: &[("neurons", Literal::Count(3)), ("profile", Literal::Word("authors"))],
         },
     ],
-    build: |dim, params, key| Ok(Box::new(OfuRelu::new(dim, params, key)?)),
-    restore: |state| Ok(Box::new(read_state(state, OfuRelu::is_consistent)?)),
+    build: Build::Plain(|dim, params, key| Ok(Box::new(OfuRelu::new(dim, params, key)?))),
+    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, OfuRelu::is_consistent)?))),
 };
 
 /// Algorithm 1.
@@ -239,21 +245,22 @@ impl Policy for OfuRelu {
         self.dim
     }
 
-    fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        arms.expect_dim(self.dim)?;
-        match (&self.phase, arms) {
-            (Phase::Exploring { .. }, arms) => Ok(explore(arms, key)),
-            (Phase::Linear { regime, rewards, .. }, Arms::Finite(rows)) => {
+    fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        offer.expect_dim(self.dim)?;
+        match (&self.phase, offer) {
+            (Phase::Exploring { .. }, offer) => explore(ENTRY.name, offer, key),
+            (Phase::Linear { regime, rewards, .. }, Offer::Rows(rows)) => {
                 Ok(select_frozen(regime, rows, self.radius(regime, *rewards), self.config.nu / 2.0, scratch))
             }
-            (Phase::Linear { regime, region, rewards, .. }, Arms::Sphere { .. }) => {
+            (Phase::Linear { regime, region, rewards, .. }, Offer::Sphere { .. }) => {
                 region.select(regime, self.config.nu / 2.0, self.radius(regime, *rewards))
             }
+            (_, Offer::Context(_)) => Err(Error::unexpected_context(ENTRY.name)),
         }
     }
 
-    fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
-        check_observation(self.dim, action, reward)?;
+    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
+        let action = check_observation(ENTRY.name, self.dim, action, reward)?;
         match &mut self.phase {
             Phase::Exploring { xs, ys } => {
                 xs.extend_from_slice(action);
@@ -278,8 +285,9 @@ impl Policy for OfuRelu {
         Ok(())
     }
 
-    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
-        Arms::Finite(rows).expect_dim(self.dim)?;
+    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        offer.expect_dim(self.dim)?;
+        let rows = offer.rows(ENTRY.name)?;
         match &self.phase {
             Phase::Exploring { .. } => {
                 scratch.scores.clear();
@@ -315,7 +323,7 @@ enum Method {
 impl Fitting {
     pub(super) fn read(dim: usize, params: &Params) -> Result<Self> {
         if dim < 2 {
-            return Err(crate::Error::out_of_range("dim", dim, "at least 2 for a ReLU network on the sphere"));
+            return Err(Error::out_of_range("dim", dim, "at least 2 for a ReLU network on the sphere"));
         }
         check_features((params.size("neurons")? + 1) * dim, "(neurons + 1) times dim")?;
         let authors = matches!(params.word("profile"), Ok("authors"));
@@ -323,7 +331,7 @@ impl Fitting {
         let model = if params.word("signs")? == "free" { Model::Signed } else { Model::Unit };
         if adam && model == Model::Signed {
             let allowed = "ones where Adam fits the network, as the authors' profile has it (fit = lm takes both)";
-            return Err(crate::Error::out_of_range("signs", "free", allowed));
+            return Err(Error::out_of_range("signs", "free", allowed));
         }
         let method = if adam {
             Method::Adam

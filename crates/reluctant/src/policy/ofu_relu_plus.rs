@@ -15,14 +15,17 @@ use serde::{Deserialize, Serialize};
 
 use super::ofu_relu::{Fitting, NEURONS, RESTARTS, SIGNS};
 use super::sphere::{RegionCache, explore};
-use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_frozen};
-use crate::arms::{Arms, Choice, Rows, Score, check_observation};
+use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state, select_frozen};
+use crate::action::{Action, check_observation};
+use crate::choice::{Choice, Score};
 use crate::ellipsoid::Confidence;
 use crate::error::Result;
 use crate::estimate::Samples;
 use crate::frozen::FrozenRelu;
-use crate::params::{Initial, Kind, Param, Params};
+use crate::offer::Offer;
+use crate::params::{Initial, Kind, Literal, Param, Params};
 use crate::rng::Key;
+use crate::scratch::Scratch;
 use crate::theory;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -34,52 +37,53 @@ pub(super) const ENTRY: Entry = Entry {
         confidence::LAMBDA,
         confidence::SIGMA,
         confidence::DELTA,
-        Param::new("nu0", Initial::Real(0.1), Kind::POSITIVE, "first guess ν₀ of the gap"),
+        Param::new("nu0", Initial::real(0.1), Kind::POSITIVE, "first guess ν₀ of the gap"),
         Param::new(
             "first_batch",
-            Initial::Count(100),
+            Initial::count(100),
             Kind::Count { min: 2, max: 1 << 40 },
             "T₁: batch i ends with reward (aⁱ − 1)·T₁",
         ),
         Param::new(
             "a",
-            Initial::Real(2.0),
+            Initial::real(2.0),
             Kind::Real { min: 1.01, max: 1e6, above: false, below: false },
             "growth of the batches",
         ),
         Param::new(
             "b",
-            Initial::Real(B_DEFAULT),
+            Initial::real(B_DEFAULT),
             Kind::Real { min: 1.0, max: 1e6, above: true, below: false },
             "the guess of the gap shrinks by b from batch to batch; 2^(1/32) by default",
         ),
         Param::new(
             "schedule",
-            Initial::Word("scaled"),
+            Initial::word("scaled"),
             Kind::Word(&["scaled", "literal"]),
             "exploration lengths: scaled from `explore`, or the theory's own",
         ),
         Param::new(
             "explore",
-            Initial::Count(20),
+            Initial::count(20),
             Kind::Count { min: 1, max: 1 << 40 },
             "scaled schedule: exploration t₀(ν₁) of the first batch, in rewards",
         ),
-        Param::new("alpha0", Initial::Real(0.5), Kind::POSITIVE, "literal schedule: separation α₀ of the neurons"),
+        Param::new("alpha0", Initial::real(0.5), Kind::POSITIVE, "literal schedule: separation α₀ of the neurons"),
         Param::new("norm_bound", Initial::Auto("√(5k)"), Kind::NOT_NEGATIVE, "bound S on the norm of the true weights"),
         SIGNS,
         RESTARTS,
     ],
     sphere: true,
+    contexts: Contexts::ModelEach,
     samples: &[
         Sample {
             name: "scaled",
-            world: "relu-sphere",
+            environment: "relu-sphere",
             settings: &[("neurons", Literal::Count(3)), ("first_batch", Literal::Count(40))],
         },
         Sample {
             name: "fast",
-            world: "relu-sphere",
+            environment: "relu-sphere",
             settings: &[
                 ("neurons", Literal::Count(3)),
                 ("first_batch", Literal::Count(30)),
@@ -89,8 +93,8 @@ pub(super) const ENTRY: Entry = Entry {
             ],
         },
     ],
-    build: |dim, params, key| Ok(Box::new(OfuReluPlus::new(dim, params, key)?)),
-    restore: |state| Ok(Box::new(read_state(state, OfuReluPlus::is_consistent)?)),
+    build: Build::Plain(|dim, params, key| Ok(Box::new(OfuReluPlus::new(dim, params, key)?))),
+    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, OfuReluPlus::is_consistent)?))),
 };
 
 /// 2^(1/32), the paper's example.
@@ -264,21 +268,21 @@ impl Policy for OfuReluPlus {
         self.dim
     }
 
-    fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        arms.expect_dim(self.dim)?;
-        match (&self.regime, arms) {
-            (Some(regime), Arms::Finite(rows)) if !self.exploring() => {
+    fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        offer.expect_dim(self.dim)?;
+        match (&self.regime, offer) {
+            (Some(regime), Offer::Rows(rows)) if !self.exploring() => {
                 Ok(select_frozen(regime, rows, self.radius(regime), self.nu() / 2.0, scratch))
             }
-            (Some(regime), Arms::Sphere { .. }) if !self.exploring() => {
+            (Some(regime), Offer::Sphere { .. }) if !self.exploring() => {
                 self.region.select(regime, self.nu() / 2.0, self.radius(regime))
             }
-            (_, arms) => Ok(explore(arms, key)),
+            (_, offer) => explore(ENTRY.name, offer, key),
         }
     }
 
-    fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
-        check_observation(self.dim, action, reward)?;
+    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
+        let action = check_observation(ENTRY.name, self.dim, action, reward)?;
         let (exploring, batch) = (self.exploring(), self.batch);
         if exploring {
             self.explored_xs.extend_from_slice(action);
@@ -310,8 +314,9 @@ impl Policy for OfuReluPlus {
         }
     }
 
-    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
-        Arms::Finite(rows).expect_dim(self.dim)?;
+    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        offer.expect_dim(self.dim)?;
+        let rows = offer.rows(ENTRY.name)?;
         match &self.regime {
             Some(regime) => {
                 regime.score(rows, self.radius(regime), scratch);

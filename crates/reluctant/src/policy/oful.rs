@@ -11,14 +11,17 @@
 use serde::{Deserialize, Serialize};
 
 use super::features::{DEGREE, FEATURES, FeatureMap};
-use super::{Entry, Literal, Policy, Sample, Scratch, Snapshot, confidence, read_state, select_optimistic};
-use crate::arms::{Arms, Choice, Rows, check_observation};
+use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state, select_optimistic};
+use crate::action::{Action, check_observation};
+use crate::choice::Choice;
 use crate::ellipsoid::{Confidence, Ellipsoid};
 use crate::error::{Error, Result};
 use crate::geometry::linear_optimistic_action;
 use crate::kernels::{linear_best, norm_bound};
-use crate::params::{Initial, Kind, Param, Params};
+use crate::offer::Offer;
+use crate::params::{Initial, Kind, Literal, Param, Params};
 use crate::rng::Key;
+use crate::scratch::Scratch;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "oful",
@@ -28,7 +31,7 @@ pub(super) const ENTRY: Entry = Entry {
         confidence::LAMBDA,
         confidence::SIGMA,
         confidence::DELTA,
-        Param::new("norm_bound", Initial::Real(1.0), Kind::NOT_NEGATIVE, "bound S on the norm of the true weights"),
+        Param::new("norm_bound", Initial::real(1.0), Kind::NOT_NEGATIVE, "bound S on the norm of the true weights"),
         FEATURES,
         DEGREE,
         Param::new(
@@ -37,15 +40,16 @@ pub(super) const ENTRY: Entry = Entry {
             Kind::NOT_NEGATIVE,
             "α of LinUCB: the width of an arm is α·√(φᵀA⁻¹φ) instead of β·√(φᵀA⁻¹φ)",
         ),
-        Param { initial: Initial::Word("ratio"), ..confidence::LOG_DET },
+        Param { initial: Initial::word("ratio"), ..confidence::LOG_DET },
     ],
     sphere: true,
+    contexts: Contexts::ModelEach,
     samples: &[
-        Sample { name: "raw", world: "linear-sphere", settings: &[] },
-        Sample { name: "constant", world: "relu-sphere", settings: &[("features", Literal::Word("constant"))] },
+        Sample { name: "raw", environment: "linear-sphere", settings: &[] },
+        Sample { name: "constant", environment: "relu-sphere", settings: &[("features", Literal::Word("constant"))] },
         Sample {
             name: "monomials-alpha",
-            world: "relu-sphere",
+            environment: "relu-sphere",
             settings: &[
                 ("features", Literal::Word("monomials")),
                 ("degree", Literal::Count(3)),
@@ -53,8 +57,8 @@ pub(super) const ENTRY: Entry = Entry {
             ],
         },
     ],
-    build: |dim, params, _| Ok(Box::new(Oful::new(dim, params)?)),
-    restore: |state| Ok(Box::new(read_state(state, Oful::is_consistent)?)),
+    build: Build::Plain(|dim, params, _| Ok(Box::new(Oful::new(dim, params)?))),
+    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, Oful::is_consistent)?))),
 };
 
 /// In fewer dimensions a quadratic form costs no more than a bound on it.
@@ -124,29 +128,30 @@ impl Policy for Oful {
         self.dim
     }
 
-    fn select<'a>(&self, arms: Arms<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        arms.expect_dim(self.dim)?;
-        match arms {
-            Arms::Finite(rows) if !self.prunes() => select_optimistic(self, rows, scratch),
-            Arms::Finite(rows) => {
+    fn select<'a>(&self, offer: Offer<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        offer.expect_dim(self.dim)?;
+        match offer {
+            Offer::Rows(rows) if !self.prunes() => select_optimistic(self, rows, scratch),
+            Offer::Rows(rows) => {
                 let (weights, covariance) = (self.ellipsoid.weights(), self.ellipsoid.covariance());
                 let work = &mut scratch.numbers;
                 let norm = if self.norm > 0.0 { self.norm } else { norm_bound(covariance, weights.len(), work) };
                 match linear_best(weights, covariance, self.radius(), norm, rows, work) {
-                    Some((best, score)) => Ok(Choice::row(rows, best, score, 1.0)),
+                    Some((best, score)) => Ok(Choice::row(rows, best, score)),
                     None => select_optimistic(self, rows, scratch),
                 }
             }
-            Arms::Sphere { .. } if self.needs_finite_arms() => Err(Error::NeedsFiniteArms { policy: ENTRY.name }),
-            Arms::Sphere { dim } => {
+            Offer::Sphere { .. } if self.needs_finite_arms() => Err(Error::NeedsFiniteArms { policy: ENTRY.name }),
+            Offer::Sphere { dim } => {
                 let (weights, covariance) = (self.ellipsoid.weights(), self.ellipsoid.covariance());
-                Ok(Choice::on_sphere(linear_optimistic_action(dim, weights, covariance, self.radius())))
+                Ok(linear_optimistic_action(dim, weights, covariance, self.radius()).into())
             }
+            Offer::Context(_) => Err(Error::unexpected_context(ENTRY.name)),
         }
     }
 
-    fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
-        check_observation(self.dim, action, reward)?;
+    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
+        let action = check_observation(ENTRY.name, self.dim, action, reward)?;
         self.features.learn(&mut self.ellipsoid, action, reward, &mut self.phi);
         if self.prunes() && self.ellipsoid.since_refresh().is_multiple_of(NORM_EVERY) {
             self.norm = norm_bound(self.ellipsoid.covariance(), self.ellipsoid.dim(), &mut self.phi);
@@ -154,8 +159,9 @@ impl Policy for Oful {
         Ok(())
     }
 
-    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
-        Arms::Finite(rows).expect_dim(self.dim)?;
+    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        offer.expect_dim(self.dim)?;
+        let rows = offer.rows(ENTRY.name)?;
         let model = (self.ellipsoid.weights(), self.ellipsoid.covariance());
         self.features.score(model, self.radius(), rows, (&mut scratch.scores, &mut scratch.numbers));
         Ok(())

@@ -4,17 +4,19 @@ use std::sync::OnceLock;
 
 use super::select_uniform;
 use super::uniform::uniform_on_sphere;
-use crate::arms::{Arms, Choice};
-use crate::error::Result;
+use crate::choice::Choice;
+use crate::error::{Error, Result};
 use crate::frozen::FrozenRelu;
 use crate::geometry::{OptimisticOptions, Region};
+use crate::offer::Offer;
 use crate::rng::Key;
 
 /// A uniformly random choice.
-pub(super) fn explore(arms: Arms<'_>, key: Key) -> Choice<'_> {
-    match arms {
-        Arms::Finite(rows) => select_uniform(rows, key),
-        Arms::Sphere { dim } => uniform_on_sphere(dim, key),
+pub(super) fn explore<'a>(policy: &'static str, offer: Offer<'a>, key: Key) -> Result<Choice<'a>> {
+    match offer {
+        Offer::Rows(rows) => Ok(select_uniform(rows, key)),
+        Offer::Sphere { dim } => Ok(uniform_on_sphere(dim, key)),
+        Offer::Context(_) => Err(Error::unexpected_context(policy)),
     }
 }
 
@@ -39,6 +41,6 @@ impl RegionCache {
                 self.0.get_or_init(|| region)
             }
         };
-        region.optimistic_action(regime, radius, &EFFORT).map(Choice::on_sphere)
+        region.optimistic_action(regime, radius, &EFFORT).map(Choice::from)
     }
 }

@@ -28,15 +28,19 @@ use serde::{Deserialize, Serialize};
 
 use self::network::{Network, Shape};
 use super::{
-    Entry, Explanation, Literal, Policy, Sample, Scratch, Snapshot, check_features, explain_by_score, read_state,
-    select_optimistic,
+    Build, Contexts, Entry, Explanation, Policy, Restore, Sample, Snapshot, check_features, explain_by_score,
+    read_state, select_optimistic,
 };
-use crate::arms::{Arms, Choice, Rows, Score, check_observation, in_limit};
+use crate::action::{Action, check_observation, check_vector};
+use crate::choice::{Choice, Score};
 use crate::ellipsoid::Ellipsoid;
 use crate::error::{Error, Result};
 use crate::kernels::DiagonalScores;
-use crate::params::{Initial, Kind, Param, Params};
+use crate::limits::in_limit;
+use crate::offer::{Offer, Rows};
+use crate::params::{Initial, Kind, Literal, Param, Params};
 use crate::rng::{Key, Purpose};
+use crate::scratch::Scratch;
 
 /// The most hidden units, and the most training steps a round.
 const MAX_WIDTH: u64 = 10_000;
@@ -52,7 +56,7 @@ pub(super) const ENTRY: Entry = Entry {
     params: &[
         Param::new(
             "preset",
-            Initial::Word("F"),
+            Initial::word("F"),
             Kind::Word(&["F", "T", "TW"]),
             "F: two layers; T: one layer of k units, the true structure; TW: one layer of 2k",
         ),
@@ -71,19 +75,19 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         Param::new(
             "update",
-            Initial::Word("authors"),
+            Initial::word("authors"),
             Kind::Word(&["authors", "zhou"]),
             "how the network starts, learns and is scored",
         ),
         Param::new(
             "matrix",
-            Initial::Word("diagonal"),
+            Initial::word("diagonal"),
             Kind::Word(&["diagonal", "full"]),
             "matrix of gradients behind the width",
         ),
-        Param::new("lambda", Initial::Real(0.01), Kind::POSITIVE, "penalty λ: start of the matrix, and weight decay"),
-        Param::new("nu", Initial::Real(0.1), Kind::NOT_NEGATIVE, "exploration ν of the authors' score"),
-        Param::new("gamma", Initial::Real(0.1), Kind::NOT_NEGATIVE, "exploration γ of the score in zhou"),
+        Param::new("lambda", Initial::real(0.01), Kind::POSITIVE, "penalty λ: start of the matrix, and weight decay"),
+        Param::new("nu", Initial::real(0.1), Kind::NOT_NEGATIVE, "exploration ν of the authors' score"),
+        Param::new("gamma", Initial::real(0.1), Kind::NOT_NEGATIVE, "exploration γ of the score in zhou"),
         Param::new(
             "steps",
             Initial::Auto("1,000 (authors), 20 (zhou)"),
@@ -93,26 +97,27 @@ pub(super) const ENTRY: Entry = Entry {
         Param::new("rate", Initial::Auto("0.01 (authors), 1/(mλ + 2mn) (zhou)"), Kind::POSITIVE, "learning rate"),
     ],
     sphere: false,
+    contexts: Contexts::ModelEach,
     samples: &[
-        Sample { name: "F", world: "relu-sphere", settings: &[] },
+        Sample { name: "F", environment: "relu-sphere", settings: &[] },
         Sample {
             name: "T",
-            world: "relu-sphere",
+            environment: "relu-sphere",
             settings: &[("preset", Literal::Word("T")), ("neurons", Literal::Count(3))],
         },
         Sample {
             name: "TW-full",
-            world: "relu-sphere",
+            environment: "relu-sphere",
             settings: &[
                 ("preset", Literal::Word("TW")),
                 ("neurons", Literal::Count(3)),
                 ("matrix", Literal::Word("full")),
             ],
         },
-        Sample { name: "F-zhou", world: "relu-sphere", settings: &[("update", Literal::Word("zhou"))] },
+        Sample { name: "F-zhou", environment: "relu-sphere", settings: &[("update", Literal::Word("zhou"))] },
         Sample {
             name: "T-zhou-full",
-            world: "relu-sphere",
+            environment: "relu-sphere",
             settings: &[
                 ("preset", Literal::Word("T")),
                 ("neurons", Literal::Count(3)),
@@ -121,8 +126,8 @@ pub(super) const ENTRY: Entry = Entry {
             ],
         },
     ],
-    build: |dim, params, key| Ok(Box::new(NeuralUcb::new(dim, params, key)?)),
-    restore: |state| Ok(Box::new(read_state(state, NeuralUcb::is_consistent)?)),
+    build: Build::Plain(|dim, params, key| Ok(Box::new(NeuralUcb::new(dim, params, key)?))),
+    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, NeuralUcb::is_consistent)?))),
 };
 
 /// Optimism on the gradients of a trained network.
@@ -334,13 +339,13 @@ impl Policy for NeuralUcb {
         self.dim
     }
 
-    fn select<'a>(&self, arms: Arms<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        arms.expect_dim(self.dim)?;
-        select_optimistic(self, arms.rows(ENTRY.name)?, scratch)
+    fn select<'a>(&self, offer: Offer<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        offer.expect_dim(self.dim)?;
+        select_optimistic(self, offer.rows(ENTRY.name)?, scratch)
     }
 
-    fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
-        check_observation(self.dim, action, reward)?;
+    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
+        let action = check_observation(ENTRY.name, self.dim, action, reward)?;
         let scale = self.gradient_scale();
         let gradient = &mut self.work.gradient;
         gradient.resize(self.network.size(), 0.0);
@@ -358,8 +363,9 @@ impl Policy for NeuralUcb {
         Ok(())
     }
 
-    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
-        Arms::Finite(rows).expect_dim(self.dim)?;
+    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        offer.expect_dim(self.dim)?;
+        let rows = offer.rows(ENTRY.name)?;
         scratch.scores.clear();
         match &self.matrix {
             Matrix::Diagonal(diagonal) if !self.network.shape().doubled => self.score_diagonal(diagonal, rows, scratch),
@@ -368,7 +374,7 @@ impl Policy for NeuralUcb {
         Ok(())
     }
 
-    fn explain(&self, action: &[f64]) -> Result<Explanation> {
+    fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
         let warning = (self.blown_up > 0).then(|| {
             let (times, rounds) = (self.blown_up, self.ys.len());
             format!(
@@ -376,7 +382,7 @@ impl Policy for NeuralUcb {
                  divide them, or give a smaller rate"
             )
         });
-        Ok(Explanation { warning, ..explain_by_score(self, action)? })
+        Ok(Explanation { warning, ..explain_by_score(self, check_vector(ENTRY.name, self.dim, action)?)? })
     }
 
     fn snapshot(&self) -> Result<Snapshot> {
@@ -399,9 +405,9 @@ mod tests {
                 let mut policy = NeuralUcb::new(2, &params, Key::new(1)).unwrap();
                 for angle in 0..20 {
                     let x = [libm::cos(f64::from(angle)), libm::sin(f64::from(angle))];
-                    policy.update(&x, size * x[0].max(0.0)).unwrap();
+                    policy.learn((&x).into(), size * x[0].max(0.0)).unwrap();
                 }
-                policy.explain(&[1.0, 0.0]).unwrap().warning
+                policy.explanation((&[1.0, 0.0]).into()).unwrap().warning
             };
             assert_eq!(warning(1.0), None);
             assert!(warning(1e6).unwrap().contains("rewards or actions are too large for the learning rate"));
@@ -420,7 +426,7 @@ mod tests {
                 arms.chunks_exact_mut(3).for_each(|row| unit_vector(&mut stream, row));
                 let rows = Rows::new(3, &arms).unwrap();
                 let (mut fast, mut plain) = (Scratch::default(), Scratch::default());
-                policy.score(rows, &mut fast).unwrap();
+                policy.score(rows.into(), &mut fast).unwrap();
                 policy.score_plain(rows, &mut plain);
                 for (a, b) in fast.scores.iter().zip(&plain.scores) {
                     assert!(
@@ -428,7 +434,7 @@ mod tests {
                         "{preset}: {a:?} {b:?}"
                     );
                 }
-                policy.update(rows.get(round), 0.3 * round as f64).unwrap();
+                policy.learn(rows.get(round).into(), 0.3 * round as f64).unwrap();
             }
         }
     }

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use crate::arms::argmax;
+use crate::choice::argmax;
 use crate::linalg::{axpy, dot, normalise};
 use crate::spare::with_zeros;
 

@@ -9,7 +9,7 @@ use super::jacobian::{Work, learned};
 use super::member::Member;
 use super::refit::{Effort, losses, refit};
 use super::sizes::{self, Forecast, PREDICTED_UNTIL, Sizes};
-use crate::arms::LIMIT;
+use crate::limits::LIMIT;
 use crate::linalg::{axpy, dot, norm};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Stream, uniform};

@@ -7,8 +7,8 @@ use crate::policy::{Explanation, explain_by_score};
 use crate::relu::ReluNet;
 
 impl Plausible {
-    /// [`crate::Policy::explain`].
-    pub(super) fn explanation(&self, action: &[f64]) -> Result<Explanation> {
+    /// [`crate::Policy::explanation`], at a checked vector.
+    pub(super) fn explain_vector(&self, action: &[f64]) -> Result<Explanation> {
         let mut explanation = explain_by_score(self, action)?;
         (explanation.model, explanation.why) = self.model();
         explanation.warning = self.warning();

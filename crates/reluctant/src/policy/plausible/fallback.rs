@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::arms::{Rows, Score};
+use crate::choice::Score;
 use crate::ellipsoid::Ellipsoid;
 use crate::kernels::linear_scores;
+use crate::offer::Rows;
 use crate::spare::with_zeros;
 
 /// Next to nothing: the size of the rewards is not known.

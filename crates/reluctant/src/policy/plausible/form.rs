@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::arms::LIMIT;
+use crate::limits::LIMIT;
 use crate::linalg::normalise;
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Stream, normal, uniform};

@@ -55,15 +55,20 @@ use serde::{Deserialize, Serialize};
 
 use super::ofu_relu::SIGNS;
 use super::sphere::RegionCache;
-use super::{Entry, Explanation, Literal, Policy, Sample, Scratch, Snapshot, check_features, confidence, read_state};
-use crate::arms::{Arms, Choice, Rows, argmax, check_observation};
+use super::{
+    Build, Contexts, Entry, Explanation, Policy, Restore, Sample, Snapshot, check_features, confidence, read_state,
+};
+use crate::action::{Action, check_observation, check_vector};
+use crate::choice::{Choice, argmax};
 use crate::ellipsoid::Confidence;
 use crate::error::{Error, Result};
 use crate::frozen::FrozenRelu;
 use crate::kernels::network_values;
-use crate::params::{Initial, Kind, Param, Params};
+use crate::offer::{Offer, Rows};
+use crate::params::{Initial, Kind, Literal, Param, Params};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose};
+use crate::scratch::Scratch;
 use checks::is_check;
 use crowd::MOST_NETWORKS;
 use ensemble::Ensemble;
@@ -99,7 +104,7 @@ pub(super) const ENTRY: Entry = Entry {
     params: &[
         Param::new(
             "neurons",
-            Initial::Count(0),
+            Initial::count(0),
             Kind::Count { min: 0, max: MAX_NEURONS as u64 },
             "neurons k of the networks; 0: chosen by evidence, up to 16",
         )
@@ -114,49 +119,50 @@ pub(super) const ENTRY: Entry = Entry {
         SIGNS,
         Param::new(
             "networks",
-            Initial::Count(32),
+            Initial::count(32),
             Kind::Count { min: 2, max: MOST_NETWORKS as u64 },
             "how many networks are kept; four times as many in the first rounds",
         ),
         Param::new(
             "mode",
-            Initial::Word("optimism"),
+            Initial::word("optimism"),
             Kind::Word(&["optimism", "sampling"]),
             "act by optimism, or by one network drawn at random a round",
         ),
         Param::new(
             "optimism",
-            Initial::Real(1.5),
+            Initial::real(1.5),
             Kind::NOT_NEGATIVE,
             "c: standard deviations added to the mean; two thirds of it in the first 20 rounds",
         ),
         Param::new(
             "budget",
-            Initial::Count(2000),
+            Initial::count(2000),
             Kind::Count { min: *BUDGETS.start() as u64, max: *BUDGETS.end() as u64 },
             "observations kept for refits; of more, those of nearly the same action become one",
         ),
         Param::new(
             "lambda",
-            Initial::Real(1.0),
+            Initial::real(1.0),
             Kind::POSITIVE,
             "ridge penalty λ of the frozen stage, towards the frozen network (`theorem`: towards zero)",
         ),
         Param::new(
             "radius",
-            Initial::Word("measured"),
+            Initial::word("measured"),
             Kind::Word(&["measured", "theorem"]),
             "widths of the frozen stage: 1.5 standard deviations, or the confidence radius of the theorem",
         ),
         confidence::DELTA,
     ],
     sphere: true,
+    contexts: Contexts::ModelEach,
     samples: &[
-        Sample { name: "default", world: "relu-sphere", settings: &[("neurons", Literal::Count(3))] },
-        Sample { name: "unknown_size", world: "relu-sphere", settings: &[("networks", Literal::Count(16))] },
+        Sample { name: "default", environment: "relu-sphere", settings: &[("neurons", Literal::Count(3))] },
+        Sample { name: "unknown_size", environment: "relu-sphere", settings: &[("networks", Literal::Count(16))] },
         Sample {
             name: "signs",
-            world: "relu-sphere",
+            environment: "relu-sphere",
             settings: &[
                 ("neurons", Literal::Count(3)),
                 ("signs", Literal::Word("free")),
@@ -165,7 +171,7 @@ pub(super) const ENTRY: Entry = Entry {
         },
         Sample {
             name: "sampling",
-            world: "relu-sphere",
+            environment: "relu-sphere",
             settings: &[
                 ("neurons", Literal::Count(3)),
                 ("mode", Literal::Word("sampling")),
@@ -173,8 +179,8 @@ pub(super) const ENTRY: Entry = Entry {
             ],
         },
     ],
-    build: |dim, params, key| Ok(Box::new(Plausible::new(dim, params, key)?)),
-    restore: |state| Ok(Box::new(read_state(state, Plausible::is_consistent)?)),
+    build: Build::Plain(|dim, params, key| Ok(Box::new(Plausible::new(dim, params, key)?))),
+    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, Plausible::is_consistent)?))),
 };
 
 /// Optimism over the networks that explain the history.
@@ -377,7 +383,7 @@ impl Plausible {
 
     /// The best arm of one network drawn at random.
     fn select_by_sampling<'a>(&self, rows: Rows<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        self.score(rows, scratch)?;
+        self.score(Offer::Rows(rows), scratch)?;
         let drawn = self.ensemble.sample(&mut key.purpose(Purpose::Choice).stream());
         let best_of = |network: &ReluNet, values: &mut Vec<f64>| {
             values.clear();
@@ -386,9 +392,11 @@ impl Plausible {
         };
         let values = &mut scratch.numbers;
         let chosen = best_of(&self.ensemble.members[drawn].network, values);
+        let value = values[chosen];
         let agrees = |(weight, network)| if best_of(network, values) == chosen { weight } else { 0.0 };
         let propensity: f64 = self.ensemble.plausible().map(agrees).sum();
-        Ok(Choice::row(rows, chosen, scratch.scores[chosen], propensity.min(1.0)))
+        let choice = Choice::row(rows, chosen, scratch.scores[chosen]).drawn(value);
+        Ok(choice.with_propensity(propensity.min(1.0)))
     }
 }
 
@@ -401,27 +409,28 @@ impl Policy for Plausible {
         self.config.dim
     }
 
-    fn select<'a>(&self, arms: Arms<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        arms.expect_dim(self.config.dim)?;
-        match (self.acting_frozen(), arms) {
-            (Some(frozen), Arms::Finite(rows)) => {
+    fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        offer.expect_dim(self.config.dim)?;
+        match (self.acting_frozen(), offer) {
+            (_, Offer::Context(_)) => Err(Error::unexpected_context(ENTRY.name)),
+            (Some(frozen), Offer::Rows(rows)) => {
                 Ok(super::select_frozen(&frozen.regime, rows, self.radius(frozen), 0.0, scratch))
             }
-            (Some(frozen), Arms::Sphere { .. }) => frozen.region.select(&frozen.regime, 0.0, self.radius(frozen)),
-            (None, Arms::Sphere { .. }) => self.select_from_sphere(key, scratch),
-            (None, Arms::Finite(rows)) if self.config.sampling && !self.linear_acts() => {
+            (Some(frozen), Offer::Sphere { .. }) => frozen.region.select(&frozen.regime, 0.0, self.radius(frozen)),
+            (None, Offer::Sphere { .. }) => self.select_from_sphere(key, scratch),
+            (None, Offer::Rows(rows)) if self.config.sampling && !self.linear_acts() => {
                 self.select_by_sampling(rows, key, scratch)
             }
-            (None, Arms::Finite(rows)) if !self.linear_acts() => {
+            (None, Offer::Rows(rows)) if !self.linear_acts() => {
                 self.score_by_networks(rows, false, scratch);
                 Ok(super::best_by_score(rows, scratch))
             }
-            (None, Arms::Finite(rows)) => super::select_optimistic(self, rows, scratch),
+            (None, Offer::Rows(rows)) => super::select_optimistic(self, rows, scratch),
         }
     }
 
-    fn update(&mut self, action: &[f64], reward: f64) -> Result<()> {
-        check_observation(self.config.dim, action, reward)?;
+    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
+        let action = check_observation(ENTRY.name, self.config.dim, action, reward)?;
         let (number, probe) = (self.seen, self.probes());
         self.seen = self.seen.saturating_add(1);
         if self.history.is_full() {
@@ -453,8 +462,9 @@ impl Policy for Plausible {
         Ok(())
     }
 
-    fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
-        Arms::Finite(rows).expect_dim(self.config.dim)?;
+    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        offer.expect_dim(self.config.dim)?;
+        let rows = offer.rows(ENTRY.name)?;
         match self.acting_frozen() {
             Some(frozen) => frozen.regime.score(rows, self.radius(frozen), scratch),
             None if self.linear_acts() => self.fallback.score(rows, &mut scratch.scores),
@@ -468,8 +478,8 @@ impl Policy for Plausible {
         self.frozen.is_none() && self.agreed == 0
     }
 
-    fn explain(&self, action: &[f64]) -> Result<Explanation> {
-        self.explanation(action)
+    fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
+        self.explain_vector(check_vector(ENTRY.name, self.config.dim, action)?)
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

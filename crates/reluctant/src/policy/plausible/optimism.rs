@@ -17,10 +17,11 @@ use pulp::{Arch, NullaryFnOnce};
 use super::Plausible;
 use super::checks::{CHECKED_FROM, is_check, is_probe};
 use super::member::Member;
-use crate::arms::{Leader, Rows, Score};
+use crate::choice::{Leader, Score};
 use crate::kernels::{Blocks, LANES, Lane, block_value};
-use crate::policy::Scratch;
+use crate::offer::Rows;
 use crate::relu::ReluNet;
+use crate::scratch::Scratch;
 
 /// Until there are checks c is this share of what it is later: where nothing was seen the spread is all of the prior,
 /// and invites too far.

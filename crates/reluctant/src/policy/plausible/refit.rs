@@ -15,8 +15,8 @@ use super::jacobian::Work;
 use super::lanes::total;
 use super::member::Member;
 use super::{narrow, wide};
-use crate::arms::in_limit;
 use crate::kernels::{LANES, block_dot};
+use crate::limits::in_limit;
 use crate::linalg::{axpy, dot, normalise};
 
 const LEAST_DAMPING: f64 = 1e-7;

@@ -2,10 +2,11 @@
 //! Optimism looks for the highest upper bound, sampling for what one network drawn at random likes best.
 
 use super::Plausible;
-use crate::arms::{Choice, Rows, Score, argmax};
+use crate::choice::{Choice, Score, argmax};
 use crate::error::Result;
 use crate::kernels::network_values;
 use crate::linalg::normalise;
+use crate::offer::{Offer, Rows};
 use crate::policy::{Policy, Scratch};
 use crate::rng::{Key, Purpose, Stream, normal, unit_vector};
 
@@ -19,9 +20,8 @@ impl Plausible {
     pub(super) fn select_from_sphere(&self, key: Key, scratch: &mut Scratch) -> Result<Choice<'static>> {
         let mut stream = key.purpose(Purpose::Choice).stream();
         let drawn = self.config.sampling && !self.linear_acts();
-        let action = if drawn {
-            let member = self.ensemble.sample(&mut stream);
-            let network = &self.ensemble.members[member].network;
+        let network = drawn.then(|| &self.ensemble.members[self.ensemble.sample(&mut stream)].network);
+        let action = if let Some(network) = network {
             self.search_sphere(&mut stream, |rows| {
                 scratch.numbers.clear();
                 network_values(network, rows, &mut scratch.numbers);
@@ -29,13 +29,14 @@ impl Plausible {
             })?
         } else {
             self.search_sphere(&mut stream, |rows| {
-                self.score(rows, scratch)?;
+                self.score(Offer::Rows(rows), scratch)?;
                 Ok(argmax(scratch.scores.iter().map(Score::upper)))
             })?
         };
-        self.score(Rows::trusted(self.config.dim, &action), scratch)?;
-        let propensity = (!drawn).then_some(1.0);
-        Ok(Choice { index: None, action: action.into(), score: scratch.scores[0], propensity, certificate: None })
+        self.score(Offer::Rows(Rows::trusted(self.config.dim, &action)), scratch)?;
+        let promised = network.map(|network| network.value(&action));
+        let choice = Choice::point(action, scratch.scores[0]);
+        Ok(promised.map_or(choice.clone(), |value| choice.drawn(value)))
     }
 
     /// The action that `best_of` likes best, which says it of any list.
