@@ -208,9 +208,14 @@ mod tests {
         ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int64Array, StringArray,
         TimestampSecondArray,
     };
-    use arrow_ipc::writer::FileWriter;
+    use arrow_ipc::CompressionType;
+    use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
     use parquet::arrow::ArrowWriter;
+    use parquet::basic::{Compression, ZstdLevel};
+    use parquet::file::properties::WriterProperties;
 
+    use super::super::tests::File;
+    use super::super::{Missing, Table, TableOptions};
     use super::*;
 
     fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
@@ -230,17 +235,19 @@ mod tests {
         ])
     }
 
-    fn parquet(batch: &RecordBatch) -> Vec<u8> {
+    fn parquet(batch: &RecordBatch, compression: Compression) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+        let properties = WriterProperties::builder().set_compression(compression).build();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
         writer.write(batch).unwrap();
         writer.close().unwrap();
         bytes
     }
 
-    fn ipc(batch: &RecordBatch) -> Vec<u8> {
+    fn ipc(batch: &RecordBatch, compression: Option<CompressionType>) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut writer = FileWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+        let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
+        let mut writer = FileWriter::try_new_with_options(&mut bytes, &batch.schema(), options).unwrap();
         writer.write(&batch.slice(0, 3)).unwrap();
         writer.write(&batch.slice(3, 1)).unwrap();
         writer.finish().unwrap();
@@ -249,7 +256,15 @@ mod tests {
 
     #[test]
     fn both_formats_give_the_cells_that_were_written() {
-        for (bytes, is_parquet) in [(parquet(&sample()), true), (ipc(&sample()), false)] {
+        let files = [
+            (parquet(&sample(), Compression::UNCOMPRESSED), true),
+            (parquet(&sample(), Compression::SNAPPY), true),
+            (parquet(&sample(), Compression::ZSTD(ZstdLevel::default())), true),
+            (ipc(&sample(), None), false),
+            (ipc(&sample(), Some(CompressionType::LZ4_FRAME)), false),
+            (ipc(&sample(), Some(CompressionType::ZSTD)), false),
+        ];
+        for (bytes, is_parquet) in files {
             let sheet = ArrowSheet::new(bytes, is_parquet).unwrap();
             assert_eq!(sheet.names(), ["real", "half", "id", "flag", "word", "when", "class"]);
             let mut rows = Vec::new();
@@ -279,7 +294,26 @@ mod tests {
         let sentence =
             |bytes: Vec<u8>, is_parquet| ArrowSheet::new(bytes, is_parquet).err().unwrap().of("x".as_ref()).to_string();
         let torn = |bytes: Vec<u8>| bytes[..bytes.len() / 2].to_vec();
-        assert!(sentence(torn(parquet(&sample())), true).starts_with("x: this Parquet file cannot be read: "));
-        assert!(sentence(torn(ipc(&sample())), false).starts_with("x: this Arrow file cannot be read: "));
+        assert!(
+            sentence(torn(parquet(&sample(), Compression::SNAPPY)), true)
+                .starts_with("x: this Parquet file cannot be read: ")
+        );
+        assert!(sentence(torn(ipc(&sample(), None)), false).starts_with("x: this Arrow file cannot be read: "));
+    }
+
+    #[test]
+    fn a_table_is_loaded_from_a_parquet_file() {
+        let file = File::new("columns", parquet(&sample(), Compression::SNAPPY));
+        let load = |ignore: &[&str]| {
+            let ignore = ignore.iter().map(|name| (*name).to_owned()).collect();
+            Table::load(&TableOptions { missing: Missing::Drop, ignore, ..file.options() })
+        };
+        let table = load(&["real", "word", "when"]).unwrap();
+        assert_eq!((table.rows(), table.actions()), (3, ["a".to_owned(), "b".to_owned()].as_slice()));
+        assert_eq!(table.feature_names(), ["half", "id", "flag=false", "flag=true"]);
+        let foreign = load(&[]).unwrap_err().to_string();
+        let sentence = "column 'when' has the type Timestamp(s), but only numbers, texts, booleans and dictionaries of \
+                        these are read; convert it, or name it in ignore";
+        assert!(foreign.ends_with(sentence), "{foreign}");
     }
 }

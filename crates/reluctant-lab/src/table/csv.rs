@@ -10,6 +10,8 @@ const BINARY_PROBE: usize = 8192;
 /// Separators to suggest where the header looks like a single column.
 const OTHER_SEPARATORS: [char; 4] = [';', '\t', '|', ','];
 
+const OPEN_QUOTE: &str = "a quote that is opened here is never closed";
+
 /// The text of a CSV file and its header.
 pub(super) struct CsvSheet {
     bytes: Vec<u8>,
@@ -31,6 +33,9 @@ impl CsvSheet {
         if header.is_empty() {
             return Err(Fault::whole("the file is empty; a header with the names of columns and rows are needed"));
         }
+        if reader.position().byte() >= sheet.bytes.len() as u64 && sheet.is_left_open(0) {
+            return Err(Fault::at(first, OPEN_QUOTE));
+        }
         let names: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
         if looks_like_data(&names) {
             let message = "the first line must name the columns, but it holds numbers; put a header above it";
@@ -38,7 +43,8 @@ impl CsvSheet {
         }
         check_names(&names, Some(first))?;
         if let [only] = names.as_slice()
-            && let Some(other) = OTHER_SEPARATORS.iter().find(|other| only.contains(**other))
+            && let Some(other) =
+                OTHER_SEPARATORS.iter().find(|other| **other != char::from(separator) && only.contains(**other))
         {
             let other = other.escape_default();
             let message = format!(
@@ -91,7 +97,7 @@ impl Sheet for CsvSheet {
             };
             let at_end = reader.position().byte() >= self.bytes.len() as u64;
             if at_end && self.is_left_open(place) {
-                return Err(Fault::at(self.line(place), "a quote that is opened here is never closed"));
+                return Err(Fault::at(self.line(place), OPEN_QUOTE));
             }
             more.map_err(|cause| self.unreadable(&cause))?;
             see(place, &record)?;
@@ -184,6 +190,8 @@ mod tests {
         assert_eq!(open.to_string(), "x.csv:3: a quote that is opened here is never closed");
         let open = rows("a,b\n1,x\n\"2,y\n3,z\n4,w\n").unwrap_err().of("x.csv".as_ref());
         assert_eq!(open.to_string(), "x.csv:3: a quote that is opened here is never closed");
+        let open = rows("\"a,b\n1,x\n2,y\n").unwrap_err().of("x.csv".as_ref());
+        assert_eq!(open.to_string(), "x.csv:1: a quote that is opened here is never closed");
         assert_eq!(rows("a,b\n1,x\n2,5\" pipe\n").unwrap()[1].1[1], "5\" pipe");
     }
 }
