@@ -124,7 +124,7 @@ fn rows_have_length_one_unless_they_are_zero() {
 fn made_up(rows: u32) -> String {
     let line = |i: u32| {
         let x = f64::from(i * 7919 % 1009) * 0.37 + 1e6;
-        let y = if i % 5 == 0 { "?".to_owned() } else { (i * i % 83).to_string() };
+        let y = if i.is_multiple_of(5) { "?".to_owned() } else { (i * i % 83).to_string() };
         let outlier = if i == 170 { "1e9" } else { "2" };
         format!("{x},{y},5,{outlier},{},{}\n", ["u", "v", "w"][i as usize * 5 % 3], i % 2)
     };
