@@ -14,6 +14,7 @@ pub mod run;
 pub mod spec;
 pub mod stats;
 pub mod store;
+pub mod table;
 pub mod theorem;
 mod timed;
 

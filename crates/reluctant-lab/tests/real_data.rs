@@ -1,0 +1,68 @@
+//! The tables in `data/` load as its README says. A packaged crate comes without them, and has nothing to test here.
+
+use std::path::{Path, PathBuf};
+
+use reluctant::Key;
+use reluctant_lab::table::{Categories, Missing, Numbers, Table, TableOptions, Walk};
+
+/// File, rows, columns of features, features with a category each, classes.
+const TABLES: [(&str, usize, usize, usize, usize); 5] = [
+    // One of the 22 columns has missing values, a category of their own.
+    ("mushroom", 8_124, 22, 117, 2),
+    ("magic", 19_020, 10, 10, 2),
+    ("shuttle", 58_000, 9, 9, 7),
+    ("adult", 30_162, 14, 104, 2),
+    ("optdigits", 5_620, 64, 64, 10),
+];
+
+fn folder() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
+    folder.is_dir().then_some(folder)
+}
+
+#[test]
+fn rows_features_and_classes_are_as_stated() {
+    let Some(folder) = folder() else { return };
+    for (name, rows, columns, features, classes) in TABLES {
+        let file = TableOptions::new(folder.join(format!("{name}.csv.gz")));
+        let one_hot = TableOptions { missing: Missing::Category, ..file };
+        let table = Table::load(&one_hot).unwrap();
+        assert_eq!((table.rows(), table.width(), table.actions().len()), (rows, features, classes), "{name}");
+        let table = Table::load(&TableOptions { categories: Categories::Ordinal, ..one_hot }).unwrap();
+        assert_eq!((table.rows(), table.width(), table.actions().len()), (rows, columns, classes), "{name}");
+    }
+}
+
+#[test]
+fn every_round_has_finite_features() {
+    let Some(folder) = folder() else { return };
+    for (name, rows, ..) in TABLES {
+        let file = TableOptions::new(folder.join(format!("{name}.csv.gz")));
+        for numbers in [Numbers::Unit, Numbers::Standard] {
+            let options = TableOptions { missing: Missing::Category, numbers, ..file.clone() };
+            let table = Table::load(&options).unwrap();
+            let walk = Walk::new(table.clone(), table.order(Key::new(1))).unwrap();
+            let (mut x, mut paid) = (Vec::new(), 0.0);
+            for t in 1..=rows as u64 {
+                let row = walk.features(t, &mut x).unwrap();
+                paid += (0..table.actions().len()).map(|action| table.reward(row, action)).sum::<f64>();
+                assert!(x.len() == table.width() && x.iter().all(|x| x.is_finite()), "{name} {t}");
+                let length = x.iter().map(|x| x * x).sum::<f64>();
+                assert!(numbers != Numbers::Unit || (length - 1.0).abs() < 1e-12, "{name} {t}");
+            }
+            assert_eq!(paid, rows as f64, "{name}");
+        }
+    }
+}
+
+#[test]
+fn missing_values_of_mushroom_are_refused_or_dropped() {
+    let Some(folder) = folder() else { return };
+    let file = TableOptions::new(folder.join("mushroom.csv.gz"));
+    let refused = Table::load(&file).unwrap_err().to_string();
+    let sentence = "the value of column 'stalk-root' is missing; say what becomes of such values by missing = \
+                    \"drop\", \"category\" or \"mean\"";
+    assert!(refused.ends_with(sentence), "{refused}");
+    let dropped = Table::load(&TableOptions { missing: Missing::Drop, ..file }).unwrap();
+    assert_eq!(dropped.rows(), 8_124 - 2_480);
+}
