@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::kernel::Kernel;
 use super::triangle::{add_square, row, solve, solve_transposed, start};
 use crate::arms::{Rows, Score, in_limit};
-use crate::kernels::{Blocks, LANES, Lane};
+use crate::kernels::{Blocks, LANES, Lane, arch};
 use crate::linalg::{axpy, dot};
 
 /// An observation that the basis expresses up to this share of the noise needs no point of its own.
@@ -230,7 +230,7 @@ impl SparseGp {
                 }
             }
         }
-        pulp::Arch::new().dispatch(Pass(self, rows, beta, work, out));
+        arch().dispatch(Pass(self, rows, beta, work, out));
     }
 
     /// k(Z, x) for every x of a block, into `work`, and its product with `weights`.

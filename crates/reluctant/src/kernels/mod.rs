@@ -8,6 +8,8 @@
 mod descent;
 mod linear;
 mod optimist;
+#[cfg(test)]
+mod same_bits;
 #[cfg(target_arch = "x86_64")]
 mod sectors;
 
@@ -20,6 +22,18 @@ use crate::spare::Spare;
 pub(crate) use descent::Descent;
 pub(crate) use linear::{linear_best, linear_score_reference, linear_scores, norm_bound};
 pub(crate) use optimist::{ModelTable, Optimist};
+
+/// The instruction set that kernels run with: the best that the machine has. Every kernel asks here, so that tests can run
+/// them with another.
+#[inline]
+#[allow(clippy::disallowed_methods, reason = "the one place that looks for it")]
+pub(crate) fn arch() -> Arch {
+    #[cfg(test)]
+    if let Some(given) = same_bits::GIVEN.get() {
+        return given;
+    }
+    Arch::new()
+}
 
 /// Arms in a block.
 pub(crate) const LANES: usize = 16;
@@ -180,7 +194,7 @@ pub(crate) fn network_values(net: &ReluNet, rows: Rows<'_>, out: &mut Vec<f64>) 
             }
         }
     }
-    Arch::new().dispatch(Kernel(net, rows, out));
+    arch().dispatch(Kernel(net, rows, out));
 }
 
 /// The activation pattern of every arm, appended to `out`.
@@ -206,7 +220,7 @@ pub(crate) fn patterns(net: &ReluNet, rows: Rows<'_>, out: &mut Vec<Pattern>) {
             }
         }
     }
-    Arch::new().dispatch(Kernel(net, rows, out));
+    arch().dispatch(Kernel(net, rows, out));
 }
 
 /// The vectors of a lane.
@@ -256,7 +270,7 @@ impl DiagonalScores<'_> {
                 }
             }
         }
-        Arch::new().dispatch(Kernel(self, rows, out));
+        arch().dispatch(Kernel(self, rows, out));
     }
 
     /// Means and widths of vector `v` of a block.

@@ -6,9 +6,9 @@
 //! the choice is that of the plain version, `FrozenRelu::optimistic_arm_plain`. In the plane `sectors.rs` does the same faster, where
 //! the machine can.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
-use super::{LANES, Lane, vectors, vectors_mut};
+use super::{LANES, Lane, arch, vectors, vectors_mut};
 use crate::arms::{Leader, Rows, Score};
 use crate::relu::{Pattern, ReluNet};
 
@@ -72,7 +72,7 @@ impl Optimist<'_> {
     /// The best arm, the first of ties, and its score; none if every arm is left out.
     pub(crate) fn best(self, rows: Rows<'_>, table: &mut ModelTable) -> Option<(usize, Score)> {
         #[cfg(target_arch = "x86_64")]
-        if let (2, Some(simd)) = (rows.dim(), pulp::x86::V4::try_new()) {
+        if let (2, pulp::x86::Arch::V4(simd)) = (rows.dim(), arch()) {
             return super::sectors::best(simd, &self, rows, &mut table.models);
         }
         self.best_by_table(rows, table)
@@ -109,7 +109,7 @@ impl Optimist<'_> {
                 optimist.pass::<S, D, E, MARGIN>(simd, rows, table)
             }
         }
-        Arch::new().dispatch(Kernel::<D, E, MARGIN>(self, rows, table))
+        arch().dispatch(Kernel::<D, E, MARGIN>(self, rows, table))
     }
 
     #[inline(always)]

@@ -12,12 +12,12 @@
 
 use std::cmp::Ordering;
 
-use pulp::{Arch, NullaryFnOnce};
+use pulp::NullaryFnOnce;
 
 use super::Plausible;
 use super::refit::Member;
 use crate::arms::{Leader, Rows, Score};
-use crate::kernels::{Blocks, LANES, Lane, block_value};
+use crate::kernels::{Blocks, LANES, Lane, arch, block_value};
 use crate::policy::Scratch;
 use crate::relu::ReluNet;
 
@@ -67,7 +67,7 @@ impl Plausible {
             Width::Spread(share * self.config.optimism)
         };
         scores.clear();
-        Arch::new().dispatch(Kernel { networks, width, rows, all, values: lanes, weighted, scores });
+        arch().dispatch(Kernel { networks, width, rows, all, values: lanes, weighted, scores });
         if self.linear_is_asked() {
             self.fallback.score(rows, linear);
             for (score, linear) in scores.iter_mut().zip(linear) {

@@ -7,12 +7,12 @@
 //! [`crate::estimate`] finds the best network of a fixed set of samples, and works hard for it. Here a few steps a round from where
 //! the last round ended are enough, and they must cost microseconds.
 
-use pulp::{Arch, NullaryFnOnce};
+use pulp::NullaryFnOnce;
 
 use super::history::{Block, History};
 use super::wide;
 use crate::arms::in_limit;
-use crate::kernels::{LANES, Lane, block_dot};
+use crate::kernels::{LANES, Lane, arch, block_dot};
 use crate::linalg::{Cholesky, axpy, dot, normalise};
 use crate::relu::ReluNet;
 
@@ -170,7 +170,7 @@ pub(super) fn losses(theta: &[f64], signs: &[f64], m: usize, history: &History, 
             (total(plain), total(perturbed))
         }
     }
-    Arch::new().dispatch(Kernel(theta, signs, m, history, sigma))
+    arch().dispatch(Kernel(theta, signs, m, history, sigma))
 }
 
 /// The sum of all lanes.
@@ -222,7 +222,7 @@ pub(super) fn linearise(
             loss + accumulate(held, work)
         }
     }
-    Arch::new().dispatch(Kernel(theta, signs, m, shape, history, sigma, work))
+    arch().dispatch(Kernel(theta, signs, m, shape, history, sigma, work))
 }
 
 /// Row a of the transposed Jacobian at block `at` of so many is `jacobian[a·blocks + at]`; the residuals are its last row.
