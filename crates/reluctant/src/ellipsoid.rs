@@ -17,6 +17,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::kernels::arch;
 use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, residual_compensated, symmetric_times};
 use crate::spare::{Spare, with_zeros};
 
@@ -216,7 +217,7 @@ impl Ellipsoid {
         }
         let variances = self.covariance.iter().step_by(self.dim + 1);
         let far = variances.zip(phi).map(|(variance, x)| x * x * variance).sum::<f64>() > FAR;
-        pulp::Arch::new().dispatch(Kernel(self, phi, y, far));
+        arch().dispatch(Kernel(self, phi, y, far));
         self.updates = self.updates.saturating_add(1);
         self.since_refresh += 1;
         if far || self.since_refresh >= REFRESH || !self.is_positive() {

@@ -77,6 +77,8 @@ pub mod registry;
 pub mod relu;
 pub mod rng;
 pub mod round;
+#[cfg(test)]
+mod same_bits;
 mod scratch;
 mod spare;
 pub mod theory;

@@ -4,6 +4,7 @@
 //! multiply-add, so vectorised or not the bits are the same on every machine. ARCHITECTURE.md says how this compares with
 //! a general library.
 
+use crate::kernels::arch;
 use crate::spare::Spare;
 
 /// Σ aᵢbᵢ.
@@ -100,7 +101,7 @@ impl<'a> Cholesky<'a> {
                 factor_upper(self.0, self.1)
             }
         }
-        let good = pulp::Arch::new().dispatch(Kernel(matrix, dim));
+        let good = arch().dispatch(Kernel(matrix, dim));
         good.then_some(Cholesky { factor: matrix, dim })
     }
 

@@ -1,6 +1,7 @@
 //! The problem that the solver descends on: the samples, a network with its residuals, and the loss.
 
 use super::{Model, Samples};
+use crate::kernels::arch;
 use crate::linalg::{axpy, dot};
 
 /// A loss below this times the scale of the data is zero to rounding.
@@ -119,7 +120,7 @@ pub(super) struct Point {
 
 /// Fills in uᵢ·x, the residuals and the loss.
 pub(super) fn evaluate(problem: &Problem, rounding: f64, point: &mut Point) {
-    pulp::Arch::new().dispatch(Evaluate(problem, rounding, point));
+    arch().dispatch(Evaluate(problem, rounding, point));
 }
 
 struct Evaluate<'a>(&'a Problem, f64, &'a mut Point);

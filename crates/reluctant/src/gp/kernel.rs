@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::lanes;
-use crate::kernels::{LANES, Lane};
+use crate::kernels::{LANES, Lane, arch};
 use crate::rng::{Stream, normal};
 
 /// Beyond this squared distance, in units of the length-scale, a kernel is zero.
@@ -99,7 +99,7 @@ impl Kernel {
                 out
             }
         }
-        pulp::Arch::new().dispatch(Pass(*self, squares))
+        arch().dispatch(Pass(*self, squares))
     }
 
     /// A frequency drawn from the kernel's spectral density: Gaussian for RBF, Student's t for Matérn.

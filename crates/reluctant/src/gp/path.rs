@@ -6,7 +6,7 @@
 //! at n arms would cost O(n³).
 
 use super::sparse::SparseGp;
-use crate::kernels::{Blocks, LANES, Lane, block_dot};
+use crate::kernels::{Blocks, LANES, Lane, arch, block_dot};
 #[cfg(test)]
 use crate::linalg::dot;
 use crate::offer::Rows;
@@ -63,7 +63,7 @@ impl<'a> Path<'a> {
             }
         }
         if self.gp.len() > 0 {
-            pulp::Arch::new().dispatch(Pass(self, out));
+            arch().dispatch(Pass(self, out));
         }
     }
 
@@ -102,7 +102,7 @@ impl<'a> Path<'a> {
                 }
             }
         }
-        pulp::Arch::new().dispatch(Pass(self, rows, work, out));
+        arch().dispatch(Pass(self, rows, work, out));
     }
 
     /// The plain version of [`Path::values`] for one row.

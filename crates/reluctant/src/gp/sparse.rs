@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::kernel::Kernel;
 use super::triangle::{add_square, row, solve, solve_transposed, start};
 use crate::choice::Score;
-use crate::kernels::{Blocks, LANES, Lane};
+use crate::kernels::{Blocks, LANES, Lane, arch};
 use crate::limits::in_limit;
 use crate::linalg::{axpy, dot};
 use crate::offer::Rows;
@@ -232,7 +232,7 @@ impl SparseGp {
                 }
             }
         }
-        pulp::Arch::new().dispatch(Pass(self, rows, beta, work, out));
+        arch().dispatch(Pass(self, rows, beta, work, out));
     }
 
     /// k(Z, x) for every x of a block, into `work`, and its product with `weights`.

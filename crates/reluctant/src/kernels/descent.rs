@@ -5,7 +5,9 @@
 //! vector registers from step to step. Every number has its operations in the order of the plain version, [`Plain`]: the bits are
 //! the same.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
+
+use super::arch;
 
 /// The outputs of hidden units are added up in so many partial sums: one long chain of additions would be what a step waits for.
 const PARTS: usize = 8;
@@ -54,7 +56,7 @@ impl Descent<'_> {
                 }
             }
         }
-        Arch::new().dispatch(Kernel(&mut self, order, steps, work));
+        arch().dispatch(Kernel(&mut self, order, steps, work));
     }
 
     /// For any number of inputs and hidden units.

@@ -1,8 +1,8 @@
 //! Scores of a linear model: mean w·x and width radius·√(xᵀMx).
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
-use super::{Block, Blocks, LANES, Lane, gather, vectors};
+use super::{Block, Blocks, LANES, Lane, arch, gather, vectors};
 use crate::choice::{Leader, Score};
 use crate::linalg::{dot, symmetric_times};
 use crate::offer::Rows;
@@ -39,7 +39,7 @@ pub(crate) fn linear_scores(w: &[f64], m: &[f64], radius: f64, rows: Rows<'_>, o
             }
         }
     }
-    Arch::new().dispatch(Kernel { w, m, radius, rows, out });
+    arch().dispatch(Kernel { w, m, radius, rows, out });
 }
 
 /// The arm of greatest mean plus width among the scores of [`linear_scores`], the first of ties, and its score; none if no score is a
@@ -99,7 +99,7 @@ pub(crate) fn linear_best(
     work.clear();
     work.resize(2 * rows.len(), 0.0);
     let (means, lengths) = work.split_at_mut(rows.len());
-    Arch::new().dispatch(Kernel { w, m, radius, norm, rows, means, lengths })
+    arch().dispatch(Kernel { w, m, radius, norm, rows, means, lengths })
 }
 
 /// Arms that may win, up to a block of them.

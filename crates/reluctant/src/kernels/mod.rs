@@ -24,6 +24,24 @@ pub(crate) use linear::{linear_best, linear_score_reference, linear_scores, norm
 pub(crate) use optimist::Optimist;
 pub(crate) use pattern_table::ModelTable;
 
+#[cfg(test)]
+thread_local! {
+    /// The instruction set of this thread, if it is not the machine's best.
+    pub(crate) static GIVEN: std::cell::Cell<Option<Arch>> = const { std::cell::Cell::new(None) };
+}
+
+/// The instruction set that kernels run with: the best that the machine has. Every kernel asks here, so that tests can run
+/// them with another.
+#[inline]
+#[allow(clippy::disallowed_methods, reason = "the one place that looks for it")]
+pub(crate) fn arch() -> Arch {
+    #[cfg(test)]
+    if let Some(given) = GIVEN.get() {
+        return given;
+    }
+    Arch::new()
+}
+
 /// Arms in a block.
 pub(crate) const LANES: usize = 16;
 
@@ -183,7 +201,7 @@ pub(crate) fn network_values(net: &ReluNet, rows: Rows<'_>, out: &mut Vec<f64>) 
             }
         }
     }
-    Arch::new().dispatch(Kernel(net, rows, out));
+    arch().dispatch(Kernel(net, rows, out));
 }
 
 /// The activation pattern of every arm, appended to `out`.
@@ -209,7 +227,7 @@ pub(crate) fn patterns(net: &ReluNet, rows: Rows<'_>, out: &mut Vec<Pattern>) {
             }
         }
     }
-    Arch::new().dispatch(Kernel(net, rows, out));
+    arch().dispatch(Kernel(net, rows, out));
 }
 
 /// The vectors of a lane.
@@ -259,7 +277,7 @@ impl DiagonalScores<'_> {
                 }
             }
         }
-        Arch::new().dispatch(Kernel(self, rows, out));
+        arch().dispatch(Kernel(self, rows, out));
     }
 
     /// Means and widths of vector `v` of a block.

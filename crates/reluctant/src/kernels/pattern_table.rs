@@ -6,10 +6,10 @@
 //! the choice is that of the plain version, `FrozenRelu::optimistic_arm_plain`. In the plane `sectors.rs` does the same faster, where
 //! the machine can.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use super::optimist::{MOST_NEURONS, Optimist};
-use super::{LANES, Lane, vectors, vectors_mut};
+use super::{LANES, Lane, arch, vectors, vectors_mut};
 use crate::choice::{Leader, Score};
 use crate::offer::Rows;
 use crate::relu::Pattern;
@@ -90,7 +90,7 @@ impl Optimist<'_> {
                 optimist.pass::<S, D, E, MARGIN>(simd, rows, table)
             }
         }
-        Arch::new().dispatch(Kernel::<D, E, MARGIN>(self, rows, table))
+        arch().dispatch(Kernel::<D, E, MARGIN>(self, rows, table))
     }
 
     #[inline(always)]

@@ -7,6 +7,7 @@
 
 use super::{Freedom, Solver};
 use crate::estimate::problem::{add_outer, lane_dot, rounded};
+use crate::kernels::arch;
 use crate::linalg::{axpy, dot};
 use crate::relu::{Pattern, is_active};
 
@@ -28,7 +29,7 @@ impl Solver<'_> {
                 solver.fill_normal(free, size);
             }
         }
-        pulp::Arch::new().dispatch(Linearise(self, free, size));
+        arch().dispatch(Linearise(self, free, size));
     }
 
     /// Brings Sᵢⱼ up to date: only samples whose pattern changed are touched.

@@ -12,13 +12,13 @@
 
 use std::f64::consts::TAU;
 
-use pulp::{Arch, NullaryFnOnce};
+use pulp::NullaryFnOnce;
 
 use super::history::History;
 use super::lanes::total;
 use super::member::Member;
 use super::refit::losses;
-use crate::kernels::{LANES, Lane, block_dot};
+use crate::kernels::{LANES, Lane, arch, block_dot};
 use crate::linalg::{axpy, dot, norm, normalise};
 use crate::rng::{Stream, normal, uniform};
 
@@ -65,7 +65,7 @@ impl Sampler {
         let pairing = if member.paired { pairing } else { 0.0 };
         let (theta, signs) = member.network.layers_mut();
         let target = Target { history, unit: 2.0 * sigma * sigma, pairing };
-        Arch::new().dispatch(Sweep { sampler: self, theta, signs, target, stream });
+        arch().dispatch(Sweep { sampler: self, theta, signs, target, stream });
         member.loss = losses(member.network.theta(), member.network.signs(), m, history, sigma).0;
     }
 }

@@ -1,13 +1,13 @@
 //! The Levenberg–Marquardt step from JᵀJ, a matrix of the size of the network. [`super::wide`] takes the same step from
 //! the side of the observations.
 
-use pulp::{Arch, NullaryFnOnce};
+use pulp::NullaryFnOnce;
 
 use super::form::Shape;
 use super::history::History;
 use super::jacobian::{Work, differentiate, reflect};
 use super::lanes::lane_dot;
-use crate::kernels::LANES;
+use crate::kernels::{LANES, arch};
 use crate::linalg::Cholesky;
 
 /// Blocks whose Jacobian is held at once: it should stay in the nearest cache.
@@ -50,7 +50,7 @@ pub(super) fn linearise(
             loss + accumulate(held, work)
         }
     }
-    Arch::new().dispatch(Kernel(theta, signs, m, shape, history, sigma, work))
+    arch().dispatch(Kernel(theta, signs, m, shape, history, sigma, work))
 }
 
 /// Adds the blocks held to JᵀJ and Jᵀr; their part of the loss.

@@ -12,13 +12,13 @@
 
 use std::cmp::Ordering;
 
-use pulp::{Arch, NullaryFnOnce};
+use pulp::NullaryFnOnce;
 
 use super::Plausible;
 use super::checks::{CHECKED_FROM, is_check, is_probe};
 use super::member::Member;
 use crate::choice::{Leader, Score};
-use crate::kernels::{Blocks, LANES, Lane, block_value};
+use crate::kernels::{Blocks, LANES, Lane, arch, block_value};
 use crate::offer::Rows;
 use crate::relu::ReluNet;
 use crate::scratch::Scratch;
@@ -51,7 +51,7 @@ impl Plausible {
             Width::Spread(share * self.config.optimism)
         };
         scores.clear();
-        Arch::new().dispatch(Kernel { networks, width, rows, all, values: lanes, weighted, scores });
+        arch().dispatch(Kernel { networks, width, rows, all, values: lanes, weighted, scores });
         if self.linear_is_asked() {
             self.fallback.score(rows, linear);
             for (score, linear) in scores.iter_mut().zip(linear) {

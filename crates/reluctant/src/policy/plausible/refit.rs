@@ -7,7 +7,7 @@
 //! [`crate::estimate`] finds the best network of a fixed set of samples, and works hard for it. Here a few steps a round from where
 //! the last round ended are enough, and they must cost microseconds.
 
-use pulp::{Arch, NullaryFnOnce};
+use pulp::NullaryFnOnce;
 
 use super::form::Shape;
 use super::history::History;
@@ -15,7 +15,7 @@ use super::jacobian::Work;
 use super::lanes::total;
 use super::member::Member;
 use super::{narrow, wide};
-use crate::kernels::{LANES, block_dot};
+use crate::kernels::{LANES, arch, block_dot};
 use crate::limits::in_limit;
 use crate::linalg::{axpy, dot, normalise};
 
@@ -102,7 +102,7 @@ pub(super) fn losses(theta: &[f64], signs: &[f64], m: usize, history: &History, 
             (total(plain), total(perturbed))
         }
     }
-    Arch::new().dispatch(Kernel(theta, signs, m, history, sigma))
+    arch().dispatch(Kernel(theta, signs, m, history, sigma))
 }
 
 /// θ moved by the step and, if of unit length, brought back to the sphere, into `work.trial`.
