@@ -35,7 +35,8 @@ fn microseconds(name: &str, settings: &Settings, size: &Size) -> Result<Vec<f64>
     let key = Key::new(7);
     let names: Vec<Name> = (0..size.actions).map(|a| Name::from(format!("action {a}"))).collect();
     let mut weights = vec![0.0; size.dim * size.actions];
-    weights.chunks_exact_mut(size.dim).for_each(|row| unit_vector(&mut key.branch("truth").stream(), row));
+    let mut truth = key.branch("truth").stream();
+    weights.chunks_exact_mut(size.dim).for_each(|row| unit_vector(&mut truth, row));
     let mut policy = policy::build(name, Space::contexts(size.dim), settings, key)?;
     let (mut scratch, mut x, mut times) = (Scratch::default(), vec![0.0; size.dim], Vec::new());
     for t in 1..=size.rounds {
