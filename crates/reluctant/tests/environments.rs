@@ -1,4 +1,5 @@
-//! Every built-in environment × sample × check. A new environment is picked up from the registry. Broken ones are refused.
+//! Every built-in environment × sample × check. A new environment is picked up from the registry; broken ones are
+//! refused.
 
 #![allow(clippy::unwrap_used)]
 

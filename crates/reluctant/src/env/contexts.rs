@@ -32,7 +32,8 @@ pub(super) const NEURONS: Param = Param::new(
 pub(super) const ENTRY: Entry = Entry {
     name: "contexts",
     summary: "named actions in a random context, with a ReLU network each or one for all",
-    citation: "Li, Chu, Langford and Schapire (2010), A contextual-bandit approach to personalized news article recommendation",
+    citation: "Li, Chu, Langford and Schapire (2010), A contextual-bandit approach to personalized news article \
+               recommendation",
     params: &[
         Param::new("dim", Initial::count(5), Kind::Count { min: 2, max: 1000 }, "dimension p of a context"),
         Param::new("actions", Initial::count(5), Kind::Count { min: 1, max: 1000 }, "how many actions K there are"),

@@ -1,5 +1,5 @@
-//! `linear-sphere`: rewards θ*·x + noise with a random θ*, arms on the unit sphere. The environment that OFUL is made for. With an
-//! offset it is one that no network without constants explains.
+//! `linear-sphere`: rewards θ*·x + noise with a random θ*, arms on the unit sphere. The environment that OFUL is
+//! made for. With an offset it is one that no network without constants explains.
 
 use super::noise::{self, Noise};
 use super::sphere_arms::{self, SphereArms};
