@@ -24,5 +24,5 @@ pub use store::Store;
 
 /// The policies and environments that the lab knows: all of the core's, and those that read files.
 pub fn registry() -> reluctant::Registry {
-    reluctant::Registry::default()
+    reluctant::Registry::default().with_environment(table::ENTRY)
 }

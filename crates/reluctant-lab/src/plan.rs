@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use reluctant::play::Stopped;
-use reluctant::{Key, Policy, Registry, Settings, Space, play_together};
+use reluctant::{Error, Key, Policy, Registry, Settings, Space, play_together};
 use serde::{Deserialize, Serialize};
 
 use crate::results::TrialCurve;
@@ -110,6 +110,11 @@ pub(crate) fn run_together(
     let environment = registry
         .build_environment(&first.environment, &first.environment_settings, key)
         .map_err(|cause| Stopped { policy: None, cause })?;
+    if first.source.as_ref().map(|source| &source.content) != environment.content().as_ref() {
+        let cause =
+            Error::Environment(format!("the data of {} have changed since this trial was planned", first.environment));
+        return Err(Stopped { policy: None, cause });
+    }
     let mut policies = Vec::with_capacity(trials.len());
     for (i, trial) in trials.iter().enumerate() {
         let policy = trial.policy(registry, environment.space(), key);

@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
             let mut world = World {
                 facts: Vec::new(),
                 label: self.text_of(table, "label")?.unwrap_or_else(|| letter(worlds.len())),
-                title: self.text_of(table, "title")?.unwrap_or_else(|| title(entry, &settings)),
+                title: String::new(),
                 rounds: self.number_of(table, "rounds", 1, MAX_ROUNDS)?.unwrap_or(rounds),
                 kind,
                 settings,
@@ -131,6 +131,8 @@ impl<'a> Reader<'a> {
             };
             let built = world.meet(self.registry).map_err(|cause| self.misfit(table, at, cause))?;
             self.check_rounds(table, at, &world, built.as_ref())?;
+            let own = || built.title().unwrap_or_else(|| title(entry, &world.settings));
+            world.title = self.text_of(table, "title")?.unwrap_or_else(own);
             worlds.push((at, world));
         }
         self.unique(worlds.iter().map(|(at, world)| (*at, world.label.as_str())), "environment")?;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use reluctant::arms::LIMIT;
+use reluctant::limits::LIMIT;
 
 use super::columns::{Kind, is_dropped};
 use super::fault::{Fault, Outcome};

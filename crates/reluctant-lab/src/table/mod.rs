@@ -1,7 +1,7 @@
 //! Tables of data as what a bandit plays: rows with features, and what each action is paid in them.
 //!
 //! A [`Table`] is loaded from a file by [`TableOptions`]. A [`Walk`] goes through its rows in an order, one each round,
-//! and gives the features of any round.
+//! and gives the features of any round. A [`TableEnvironment`] is what experiments play: `kind = "table"`.
 //!
 //! ```no_run
 //! use reluctant::Key;
@@ -36,9 +36,11 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
+mod cache;
 mod columns;
 mod csv;
 mod encode;
+mod environment;
 mod fault;
 mod moments;
 mod options;
@@ -55,6 +57,8 @@ use std::sync::Arc;
 
 use reluctant::{Key, Purpose, rng};
 
+pub(crate) use environment::ENTRY;
+pub use environment::TableEnvironment;
 pub use options::{Categories, LAST, Missing, Numbers, TableOptions, Target};
 pub use walk::{STANDARD_CLIP, Walk};
 
@@ -85,6 +89,11 @@ impl Table {
     pub fn load(options: &TableOptions) -> Result<Self> {
         let bytes = read::bytes(&options.file)?;
         let fingerprint = read::fingerprint(&bytes);
+        Self::from_bytes(bytes, fingerprint, options)
+    }
+
+    /// The table in the bytes of a file.
+    fn from_bytes(bytes: Vec<u8>, fingerprint: String, options: &TableOptions) -> Result<Self> {
         let content = read_content(bytes, options).map_err(|fault| fault.of(&options.file))?;
         let number_width = content.slots.iter().filter(|slot| matches!(slot, Slot::Number(_))).count();
         let inner = Inner {

@@ -1,4 +1,5 @@
-//! The checks that every policy must pass, for the policies of this crate and for anyone's own.
+//! The checks that every policy must pass, for the policies of this crate and for anyone's own; [`environments`] has
+//! those for environments.
 //!
 //! A [`Subject`] is a policy under test: how to make it, how to restore it, and an environment that suits it. [`CHECKS`] is the list;
 //! [`run`] runs one. The crate's own tests run every registered policy × sample configuration × check under its own name.
@@ -16,6 +17,7 @@
 //! ```
 
 mod choosing;
+pub mod environments;
 mod game;
 mod learning;
 mod saving;

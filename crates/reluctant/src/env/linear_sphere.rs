@@ -1,13 +1,13 @@
-//! `linear-sphere`: rewards θ*·x + noise with a random θ*, arms on the unit sphere. The world that OFUL is made for. With an offset it is
-//! one that no network without constants explains.
+//! `linear-sphere`: rewards θ*·x + noise with a random θ*, arms on the unit sphere. The environment that OFUL is
+//! made for. With an offset it is one that no network without constants explains.
 
 use super::noise::{self, Noise};
 use super::sphere_arms::{self, SphereArms};
-use super::{Build, Entry, Environment};
+use super::{Build, Entry, Environment, Sample};
 use crate::error::Result;
 use crate::linalg::{dot, norm, normalise};
 use crate::offer::{Offer, Space};
-use crate::params::{Initial, Kind, Param, Params, Value};
+use crate::params::{Initial, Kind, Literal, Param, Params, Value};
 use crate::rng::{Key, Purpose, unit_vector};
 use crate::round::{Means, Round, RoundMemory, SphereReward};
 
@@ -25,7 +25,11 @@ pub(super) const ENTRY: Entry = Entry {
         noise::SIGMA,
         noise::NOISE,
     ],
-    build: Build::Plain(|params, key| Ok(Box::new(LinearSphere::new(params, key)?))),
+    samples: &[
+        Sample { name: "default", settings: &[("arms", Literal::Count(30))] },
+        Sample { name: "sphere", settings: &[("actions", Literal::Word("sphere")), ("offset", Literal::Real(-0.5))] },
+    ],
+    build: Build::Plain(|params, key| Ok(Box::new(LinearSphere::new(params, key, key)?))),
 };
 
 /// A random linear function on the unit sphere.
@@ -40,16 +44,17 @@ pub struct LinearSphere {
 }
 
 impl LinearSphere {
-    fn new(params: &Params, key: Key) -> Result<Self> {
-        let arms = SphereArms::read(params, key)?;
+    /// The truth is that of one key, everything else that of another.
+    pub(super) fn new(params: &Params, truth: Key, rounds: Key) -> Result<Self> {
+        let arms = SphereArms::read(params, rounds)?;
         let mut theta = vec![0.0; arms.dim()];
-        unit_vector(&mut key.purpose(Purpose::Truth).stream(), &mut theta);
+        unit_vector(&mut truth.purpose(Purpose::Truth).stream(), &mut theta);
         let mut direction = theta.clone();
         normalise(&mut direction);
         let length = params.real("length")?;
         theta.iter_mut().for_each(|x| *x *= length);
         let offset = params.real("offset")?;
-        Ok(LinearSphere { theta, direction, offset, arms, noise: Noise::read(params, key)? })
+        Ok(LinearSphere { theta, direction, offset, arms, noise: Noise::read(params, rounds)? })
     }
 }
 

@@ -3,9 +3,12 @@
 //! [`Environment`] is the contract, [`BUILT_IN`] the list of those that come with the crate. What an environment offers in round t depends
 //! on its key and on t alone, so every policy meets the same offers and the same noise.
 
+mod contexts;
+mod drifting;
 mod linear_sphere;
 mod noise;
 mod relu_sphere;
+mod round_list;
 mod sphere_arms;
 
 use std::fmt;
@@ -14,15 +17,17 @@ use std::sync::Arc;
 use crate::entry::{self, Row};
 use crate::error::Result;
 use crate::offer::Space;
-use crate::params::{Param, Params, Settings, Value};
+use crate::params::{Literal, Param, Params, Settings, Value};
 use crate::rng::Key;
 use crate::round::{Round, RoundMemory};
 
+pub use contexts::Contexts;
+pub use drifting::Drifting;
 pub use linear_sphere::LinearSphere;
 pub use relu_sphere::ReluSphere;
 
 /// Every environment that is built in.
-pub const BUILT_IN: &[Entry] = &[relu_sphere::ENTRY, linear_sphere::ENTRY];
+pub const BUILT_IN: &[Entry] = &[relu_sphere::ENTRY, linear_sphere::ENTRY, contexts::ENTRY, drifting::ENTRY];
 
 /// A source of rounds.
 ///
@@ -49,6 +54,11 @@ pub trait Environment: fmt::Debug + Send + Sync {
     fn facts(&self) -> Vec<(&'static str, Value)> {
         Vec::new()
     }
+
+    /// What distinguishes it, in a few words above a figure; `None`: its parameters `dim` and `neurons`.
+    fn title(&self) -> Option<String> {
+        None
+    }
 }
 
 /// How an environment is made from checked parameters; the key names seed and trial.
@@ -74,8 +84,28 @@ pub struct Entry {
     pub citation: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
+    /// Configurations that are tested; those of what reads files are without them.
+    pub samples: &'static [Sample],
     /// Makes one.
     pub build: Build,
+}
+
+/// A configuration that is tested.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    /// Its name.
+    pub name: &'static str,
+    /// The settings that differ from the defaults.
+    pub settings: &'static [(&'static str, Literal)],
+}
+
+impl Sample {
+    /// The settings as a user would give them.
+    pub fn settings(&self) -> Settings {
+        let mut settings = Settings::new();
+        self.settings.iter().for_each(|(name, literal)| settings.set(name, *literal));
+        settings
+    }
 }
 
 impl Entry {

@@ -51,7 +51,12 @@ impl Noise {
 
     /// What policies are told of its size.
     pub(super) fn sigma(&self) -> f64 {
-        if matches!(self.shape, Shape::Bernoulli) { BERNOULLI_SIGMA } else { self.sigma }
+        if self.is_bernoulli() { BERNOULLI_SIGMA } else { self.sigma }
+    }
+
+    /// Whether mean rewards are probabilities.
+    pub(super) fn is_bernoulli(&self) -> bool {
+        matches!(self.shape, Shape::Bernoulli)
     }
 
     pub(super) fn draw(&self, round: u64) -> round::Noise<'static> {

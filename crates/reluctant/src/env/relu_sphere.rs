@@ -1,18 +1,25 @@
-//! `relu-sphere`: the paper's world. Rewards f_Θ*(x) + noise with random unit neurons, arms on the unit sphere.
+//! `relu-sphere`: the paper's environment. Rewards f_Θ*(x) + noise with random unit neurons, arms on the unit sphere.
 
 use super::noise::{self, Noise};
 use super::sphere_arms::{self, SphereArms};
-use super::{Build, Entry, Environment};
+use super::{Build, Entry, Environment, Sample};
 use crate::error::{Error, Result};
 use crate::geometry::{CELL_BUDGET, best_action, most_cells};
 use crate::kernels::network_values;
 use crate::linalg::{norm, normalise};
 use crate::offer::{Offer, Space};
-use crate::params::{Initial, Kind, Param, Params, Value};
+use crate::params::{Initial, Kind, Literal, Param, Params, Value};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, Stream, sign, unit_vector};
 use crate::round::{Means, Round, RoundMemory, SphereReward};
 use crate::theory::sphere_area;
+
+pub(super) const SIGNS: Param = Param::new(
+    "signs",
+    Initial::word("ones"),
+    Kind::Word(&["ones", "random"]),
+    "second layer: all +1, as in the paper, or ±1 with equal probability",
+);
 
 pub(super) const ENTRY: Entry = Entry {
     name: "relu-sphere",
@@ -26,12 +33,7 @@ pub(super) const ENTRY: Entry = Entry {
             Kind::Count { min: 1, max: MAX_NEURONS as u64 },
             "neurons k of the network",
         ),
-        Param::new(
-            "signs",
-            Initial::word("ones"),
-            Kind::Word(&["ones", "random"]),
-            "second layer: all +1, as in the paper, or ±1 with equal probability",
-        ),
+        SIGNS,
         Param::new(
             "network",
             Initial::word("random"),
@@ -50,7 +52,30 @@ pub(super) const ENTRY: Entry = Entry {
         noise::SIGMA,
         noise::NOISE,
     ],
-    build: Build::Plain(|params, key| Ok(Box::new(ReluSphere::new(params, key)?))),
+    samples: &[
+        Sample { name: "default", settings: &[("arms", Literal::Count(30))] },
+        Sample {
+            name: "fixed-arms",
+            settings: &[
+                ("arms", Literal::Count(20)),
+                ("fresh", Literal::Flag(false)),
+                ("noise", Literal::Word("bernoulli")),
+            ],
+        },
+        Sample { name: "sphere", settings: &[("dim", Literal::Count(3)), ("actions", Literal::Word("sphere"))] },
+        Sample {
+            name: "balanced",
+            settings: &[
+                ("dim", Literal::Count(5)),
+                ("neurons", Literal::Count(4)),
+                ("network", Literal::Word("balanced")),
+                ("signs", Literal::Word("random")),
+                ("arms", Literal::Count(30)),
+                ("noise", Literal::Word("student")),
+            ],
+        },
+    ],
+    build: Build::Plain(|params, key| Ok(Box::new(ReluSphere::new(params, key, key)?))),
 };
 
 /// A random one-layer ReLU network on the unit sphere.
@@ -74,20 +99,26 @@ struct Best {
 }
 
 impl ReluSphere {
-    fn new(params: &Params, key: Key) -> Result<Self> {
-        let arms = SphereArms::read(params, key)?;
-        let mut stream = key.purpose(Purpose::Truth).stream();
+    /// The truth is that of one key, everything else that of another.
+    pub(super) fn new(params: &Params, truth: Key, rounds: Key) -> Result<Self> {
+        let arms = SphereArms::read(params, rounds)?;
+        let mut stream = truth.purpose(Purpose::Truth).stream();
         let mut network = ReluNet::random(arms.dim(), params.size("neurons")?, &mut stream);
         if params.word("network")? == "balanced" {
             network = balanced(network, params.real("imbalance")?, &mut stream)?;
         }
         if params.word("signs")? == "random" {
-            let signs = network.signs().iter().map(|_| sign(&mut stream)).collect();
-            network = ReluNet::with_signs(arms.dim(), network.theta().to_vec(), signs)?;
+            network = with_signs(network, &mut stream)?;
         }
         let sphere = if arms.is_sphere() { Some(sphere_means(&network)?) } else { None };
-        Ok(ReluSphere { network, arms, noise: Noise::read(params, key)?, sphere })
+        Ok(ReluSphere { network, arms, noise: Noise::read(params, rounds)?, sphere })
     }
+}
+
+/// The network with a random second layer.
+pub(super) fn with_signs(network: ReluNet, stream: &mut Stream) -> Result<ReluNet> {
+    let signs = network.signs().iter().map(|_| sign(stream)).collect();
+    ReluNet::with_signs(network.dim(), network.theta().to_vec(), signs)
 }
 
 /// The network with every second neuron replaced by one near the opposite of the neuron before it: −θ + imbalance·u with a random unit u,
@@ -178,7 +209,7 @@ mod tests {
     fn balanced(neurons: u64, imbalance: f64) -> Result<ReluSphere> {
         let settings = Settings::new().with("dim", 5u64).with("neurons", neurons);
         let settings = settings.with("network", "balanced").with("imbalance", imbalance);
-        ReluSphere::new(&Params::resolve("relu-sphere", ENTRY.params, &settings)?, Key::new(4))
+        ReluSphere::new(&Params::resolve("relu-sphere", ENTRY.params, &settings)?, Key::new(4), Key::new(4))
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(super) const ACTIONS: Param = Param::new(
 );
 
 /// The most numbers that the arms of a round may have: 160 MB.
-const MOST_NUMBERS: u64 = 20_000_000;
+pub(super) const MOST_NUMBERS: u64 = 20_000_000;
 
 #[derive(Debug, Clone)]
 pub(super) struct SphereArms {

@@ -1,0 +1,98 @@
+//! Every built-in environment × sample × check. A new environment is picked up from the registry; broken ones are
+//! refused.
+
+#![allow(clippy::unwrap_used)]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use reluctant::conformance::environments::{CHECKS, Make};
+use reluctant::env::{BUILT_IN, Environment};
+use reluctant::{Error, Means, Noise, Offer, Registry, Result, Round, RoundMemory, Space};
+
+#[test]
+fn every_environment_passes_every_check() {
+    for entry in Registry::default().environments() {
+        assert!(!entry.samples.is_empty(), "{} has no sample", entry.name);
+        for sample in entry.samples {
+            for check in CHECKS {
+                let outcome = (check.run)(&|key| entry.build(&sample.settings(), key));
+                assert_eq!(outcome, Ok(()), "{}/{}/{}: {}", entry.name, sample.name, check.name, check.why);
+            }
+        }
+    }
+    assert_eq!(Registry::default().environments().len(), BUILT_IN.len());
+}
+
+/// What is wrong with a broken environment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fault {
+    None,
+    MeanIsNan,
+    WrongSpace,
+    DependsOnHistory,
+    IgnoresTheKey,
+    NeverEnds,
+    EndsWithAnotherError,
+}
+
+/// Two arms and ten rounds.
+#[derive(Debug)]
+struct Broken {
+    fault: Fault,
+    trial: f64,
+    asked: AtomicU64,
+}
+
+impl Environment for Broken {
+    fn space(&self) -> Space {
+        Space::Vectors { dim: if self.fault == Fault::WrongSpace { 3 } else { 2 } }
+    }
+
+    fn rounds(&self) -> Option<u64> {
+        Some(10)
+    }
+
+    fn round<'a>(&'a self, t: u64, memory: &'a mut RoundMemory) -> Result<Round<'a>> {
+        match self.fault {
+            Fault::NeverEnds => {}
+            Fault::EndsWithAnotherError if t > 10 => return Err(Error::NoArms),
+            _ if t > 10 => return Err(Error::Exhausted { environment: "broken", rounds: 10, asked: t }),
+            _ => {}
+        }
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed) as f64;
+        let drift = if self.fault == Fault::DependsOnHistory { asked } else { 0.0 };
+        memory.numbers.clear();
+        memory.numbers.extend([1.0, self.trial + t as f64, drift, 1.0]);
+        memory.means.clear();
+        memory.means.extend([0.0, if self.fault == Fault::MeanIsNan && t == 9 { f64::NAN } else { 1.0 }]);
+        let offer = Offer::finite(2, &memory.numbers)?;
+        Ok(Round { offer, means: Means::Each(&memory.means), noise: Noise::Added(0.0) })
+    }
+}
+
+#[test]
+fn each_check_refuses_what_it_is_for() {
+    let cases: [(Fault, &[&str]); 7] = [
+        (Fault::None, &[]),
+        (Fault::MeanIsNan, &["rounds_are_sound"]),
+        (Fault::WrongSpace, &["rounds_are_sound"]),
+        (Fault::DependsOnHistory, &["same_round_same_bits", "threads_see_the_same_bits"]),
+        (Fault::IgnoresTheKey, &["another_trial_other_rounds"]),
+        (Fault::NeverEnds, &["ends_where_it_says"]),
+        (Fault::EndsWithAnotherError, &["ends_where_it_says"]),
+    ];
+    for (fault, expected) in cases {
+        let make: Make<'_> = &move |key| {
+            let first_word = rand_word(key);
+            let trial = if fault == Fault::IgnoresTheKey { 0.0 } else { first_word };
+            Ok(Box::new(Broken { fault, trial, asked: AtomicU64::new(0) }))
+        };
+        let failed: Vec<&str> =
+            CHECKS.iter().filter(|check| (check.run)(make).is_err()).map(|check| check.name).collect();
+        assert_eq!(failed, expected, "{fault:?}");
+    }
+}
+
+fn rand_word(key: reluctant::Key) -> f64 {
+    reluctant::rng::uniform(&mut key.stream())
+}
