@@ -67,6 +67,7 @@ pub mod estimate;
 pub mod frozen;
 pub mod geometry;
 mod gp;
+mod instructions;
 mod kernels;
 pub mod limits;
 pub mod linalg;

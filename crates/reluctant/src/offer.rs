@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::check_dim;
 use crate::error::{Error, Result};
-use crate::limits::{LIMIT, in_limit};
+use crate::limits::{all_in_limit, in_limit};
 
 /// What is on offer in a round.
 #[derive(Debug, Clone, Copy)]
@@ -172,9 +172,8 @@ impl<'a> Rows<'a> {
 
 /// The place of the first number that may not enter a policy.
 fn first_beyond_limit(data: &[f64]) -> Option<usize> {
-    // One pass without branches; only if it fails, look for the culprit. A NaN fails the comparison.
-    let good = data.iter().fold(true, |good, x| good & (x.abs() <= LIMIT));
-    if good { None } else { data.iter().position(|x| !in_limit(*x)) }
+    // Only if the pass fails, look for the culprit.
+    if all_in_limit(data) { None } else { data.iter().position(|x| !in_limit(*x)) }
 }
 
 /// The name of an action.

@@ -3,7 +3,7 @@
 use pulp::Arch;
 
 use crate::choice::Choice;
-use crate::kernels::{GIVEN, arch};
+use crate::instructions::{GIVEN, arch};
 use crate::policy::{self, BUILT_IN, Entry, Sample};
 use crate::rng::Key;
 use crate::round::RoundMemory;

@@ -1,20 +1,27 @@
 //! Every registered policy × sample configuration × check, each under its own name, such as
-//! `ofu-relu/gap/select_does_not_learn`. An excused check is run too, and must still fail for its exception to stand.
+//! `ofu-relu/gap/select_does_not_learn` or, in contexts, `ofu-relu/default-contexts/select_does_not_learn`. An excused check is run too, and must still fail for its exception to stand.
 
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use reluctant::Registry;
 use reluctant::conformance::{CHECKS, EXCEPTIONS, Outcome, Subject, run};
-use reluctant::policy::BUILT_IN;
+use reluctant::policy::{BUILT_IN, Contexts};
 
 fn main() {
     let mut trials = Vec::new();
     let registry = Registry::default();
     for entry in BUILT_IN {
         trials.push(Trial::test(format!("{}/has_samples", entry.name), move || has_samples(entry.samples.len())));
-        for sample in entry.samples {
-            let subject = Arc::new(Subject::registered(&registry, entry, sample));
+        // Every sample on vectors, and the first one in contexts too: with a model an action, and joined with features.
+        let itself = entry.sphere && entry.contexts == Contexts::Itself;
+        let registered = |sample| Subject::registered(&registry, entry, sample);
+        let in_contexts = entry.samples.iter().take(1).flat_map(|sample| {
+            [registered(sample).in_contexts(0), registered(sample).in_contexts(2)]
+                .map(|subject| subject.on_sphere(false))
+        });
+        let subjects: Vec<Subject> = entry.samples.iter().map(registered).chain(in_contexts).collect();
+        for subject in subjects.into_iter().map(Arc::new) {
             for check in CHECKS {
                 let name = format!("{}/{}", subject.name(), check.name);
                 let kind = if subject.excused(check).is_some() { "excused" } else { "" };

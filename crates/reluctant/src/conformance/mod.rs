@@ -190,6 +190,14 @@ impl Subject {
         subject
     }
 
+    /// The same policy made for contexts: named actions, with features of their own or without.
+    #[must_use]
+    pub fn in_contexts(mut self, action_features: u64) -> Self {
+        self.name += if action_features > 0 { "-joined" } else { "-contexts" };
+        let settings = Settings::new().with("dim", 3u64).with("actions", 3u64).with("neurons", 0u64);
+        self.in_environment("contexts", settings.with("action_features", action_features))
+    }
+
     /// The same policy with environments of this registry instead of the built-in ones.
     #[must_use]
     pub fn of(mut self, registry: Registry) -> Self {

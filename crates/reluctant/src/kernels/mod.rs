@@ -12,35 +12,18 @@ mod pattern_table;
 #[cfg(target_arch = "x86_64")]
 mod sectors;
 
-use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
+use pulp::{NullaryFnOnce, Simd, WithSimd};
 
 use crate::choice::Score;
 use crate::offer::Rows;
 use crate::relu::{Pattern, ReluNet};
 use crate::spare::Spare;
 
+pub(crate) use crate::instructions::arch;
 pub(crate) use descent::Descent;
 pub(crate) use linear::{linear_best, linear_score_reference, linear_scores, norm_bound};
 pub(crate) use optimist::Optimist;
 pub(crate) use pattern_table::ModelTable;
-
-#[cfg(test)]
-thread_local! {
-    /// The instruction set of this thread, if it is not the machine's best.
-    pub(crate) static GIVEN: std::cell::Cell<Option<Arch>> = const { std::cell::Cell::new(None) };
-}
-
-/// The instruction set that kernels run with: the best that the machine has. Every kernel asks here, so that tests can run
-/// them with another.
-#[inline]
-#[allow(clippy::disallowed_methods, reason = "the one place that looks for it")]
-pub(crate) fn arch() -> Arch {
-    #[cfg(test)]
-    if let Some(given) = GIVEN.get() {
-        return given;
-    }
-    Arch::new()
-}
 
 /// Arms in a block.
 pub(crate) const LANES: usize = 16;

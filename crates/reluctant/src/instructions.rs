@@ -1,0 +1,21 @@
+//! Which instructions kernels run with.
+
+use pulp::Arch;
+
+#[cfg(test)]
+thread_local! {
+    /// The instruction set of this thread, if it is not the machine's best.
+    pub(crate) static GIVEN: std::cell::Cell<Option<Arch>> = const { std::cell::Cell::new(None) };
+}
+
+/// The instruction set that kernels run with: the best that the machine has. Every kernel asks here, so that tests can run
+/// them with another.
+#[inline]
+#[allow(clippy::disallowed_methods, reason = "the one place that looks for it")]
+pub(crate) fn arch() -> Arch {
+    #[cfg(test)]
+    if let Some(given) = GIVEN.get() {
+        return given;
+    }
+    Arch::new()
+}
