@@ -64,6 +64,7 @@ pub mod geometry;
 mod gp;
 mod kernels;
 pub mod linalg;
+mod panels;
 pub mod params;
 mod patterns;
 pub mod play;

@@ -23,8 +23,8 @@ pub(crate) use descent::Descent;
 pub(crate) use linear::{linear_best, linear_score_reference, linear_scores, norm_bound};
 pub(crate) use optimist::{ModelTable, Optimist};
 
-/// The instruction set that kernels run with: the best that the machine has. Every kernel asks here, so that tests can run
-/// them with another.
+/// The instruction set that kernels run with: the best that the machine has. Every kernel asks here, so that tests can
+/// run them with another.
 #[inline]
 #[allow(clippy::disallowed_methods, reason = "the one place that looks for it")]
 pub(crate) fn arch() -> Arch {
