@@ -14,11 +14,16 @@
 //! updates, so that rounding cannot build up. A and b themselves are sums to twice the precision: a policy that has settled adds the
 //! same φφᵀ a million times, where every rounding error points the same way and, divided by the small eigenvalues of A, would show in
 //! the sixth digit of the widths. For the same reason A⁻¹, ŵ and narrow widths are refined against A where it is ill-conditioned.
+//!
+//! To compute an inverse anew costs as much as D updates, and to refine it more than that: with hundreds of features a
+//! round in which it fell due would stall. So from [`LARGE`] features on A⁻¹ is refined a few columns at a time, all of
+//! them once in about D updates, and is computed anew only if an update has spoilt it.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::kernels::arch;
-use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, residual_compensated, symmetric_times};
+use crate::instructions::{LANES, Lane, arch};
+use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, symmetric_times};
+use crate::panels::Sums;
 use crate::spare::{Spare, with_zeros};
 
 /// Recompute the inverse from A after this many updates. Sooner would gain little: what is left is the rounding of A⁻¹ itself.
@@ -33,6 +38,13 @@ const ILL_CONDITIONED: f64 = 1e6;
 
 /// The greatest residual I − A·A⁻¹ (the sum over a column) at which A⁻¹ is still refined.
 const NEAR: f64 = 0.5;
+
+/// From this many features on the inverse is refined a few columns at a time. Below, it is computed anew and refined as a
+/// whole, because results were published with the bits which that gives.
+pub const LARGE: usize = 257;
+
+/// So many columns of a large inverse are refined every so many updates: one a round, in vectors' worth.
+const COLUMNS: usize = LANES;
 
 /// What the radius of the confidence set depends on besides the data.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -159,20 +171,56 @@ impl Ellipsoid {
         dot(&self.weights, phi)
     }
 
+    /// ŵ·φ and φᵀA⁻¹φ in one pass over half of A⁻¹: what [`Ellipsoid::mean`] and [`Ellipsoid::squared_width`] give, up
+    /// to rounding, and much faster where there are many features. The bits are the same on every machine.
+    pub fn mean_and_squared_width(&self, phi: &[f64]) -> (f64, f64) {
+        struct Kernel<'k>(&'k Ellipsoid, &'k [f64]);
+        impl pulp::NullaryFnOnce for Kernel<'_> {
+            type Output = (f64, f64, f64);
+            #[inline(always)]
+            fn call(self) -> Self::Output {
+                let Kernel(ellipsoid, phi) = self;
+                let (mut sum, mut trace) = (0.0, 0.0);
+                for (i, (row, &x)) in ellipsoid.covariance.chunks_exact(ellipsoid.dim).zip(phi).enumerate() {
+                    trace += row[i];
+                    if x != 0.0 {
+                        // What is off the diagonal counts twice.
+                        sum += x * (x * row[i] + 2.0 * dot_in_lanes(&row[i + 1..], &phi[i + 1..]));
+                    }
+                }
+                (dot_in_lanes(&ellipsoid.weights, phi), sum, trace)
+            }
+        }
+        debug_assert_eq!(phi.len(), self.dim);
+        let (mean, sum, trace) = arch().dispatch(Kernel(self, phi));
+        (mean, self.checked_width(phi, sum, trace / self.dim as f64))
+    }
+
+    /// The squared width, given the sum that should be it. The rounding errors of the sum are of the size of those of
+    /// its terms: one that is far smaller has lost digits.
+    fn checked_width(&self, phi: &[f64], sum: f64, term: f64) -> f64 {
+        let narrow = sum * ILL_CONDITIONED < term * dot(phi, phi);
+        // Positive in exact arithmetic.
+        if narrow { self.narrow_squared_width(phi) } else { sum }.max(0.0)
+    }
+
     /// φᵀA⁻¹φ, the squared width.
     pub fn squared_width(&self, phi: &[f64]) -> f64 {
+        if self.is_large() {
+            return self.mean_and_squared_width(phi).1;
+        }
         let mut sum = 0.0;
         for (row, &x) in self.covariance.chunks_exact(self.dim).zip(phi) {
             if x != 0.0 {
                 sum += x * dot(row, phi);
             }
         }
-        // The terms are of the size of the trace; a sum that is far smaller has lost digits.
-        if sum * ILL_CONDITIONED < self.trace() * dot(phi, phi) {
-            sum = self.narrow_squared_width(phi);
-        }
-        // Positive in exact arithmetic.
-        sum.max(0.0)
+        self.checked_width(phi, sum, self.trace())
+    }
+
+    /// Whether columns of the inverse are refined one after the other.
+    fn is_large(&self) -> bool {
+        self.dim >= LARGE
     }
 
     /// φᵀA⁻¹φ in a direction that A knows well, where the entries of A⁻¹ nearly cancel: A⁻¹φ is refined first.
@@ -181,23 +229,14 @@ impl Ellipsoid {
             let (solved, residual) = work.split_at_mut(self.dim);
             symmetric_times(&self.covariance, phi, solved);
             residual.copy_from_slice(phi);
-            self.refine(&self.covariance, solved, residual);
+            self.sums().refine(&self.covariance, solved, residual);
             dot(phi, solved)
         })
     }
 
-    /// One step of iterative refinement of x ≈ A⁻¹b, with `inverse` ≈ A⁻¹. `b` is lost: it becomes the residual b − Ax, to twice the
-    /// precision.
-    fn refine(&self, inverse: &[f64], x: &mut [f64], b: &mut [f64]) {
-        let n = self.dim;
-        for (i, b) in b.iter_mut().enumerate() {
-            let place = |j: usize| i.min(j) * n + i.max(j);
-            let terms = (0..n).map(|j| (self.precision[place(j)], self.precision_lost[place(j)], x[j]));
-            *b = residual_compensated(*b, terms);
-        }
-        for (row, r) in inverse.chunks_exact(n).zip(b) {
-            axpy(*r, row, x);
-        }
+    /// A, to twice the precision.
+    fn sums(&self) -> Sums<'_> {
+        Sums { n: self.dim, kept: &self.precision, lost: &self.precision_lost }
     }
 
     /// Absorbs the observation (φ, y). Finite numbers of the right dimension are the caller's promise.
@@ -209,7 +248,9 @@ impl Ellipsoid {
             #[inline(always)]
             fn call(self) {
                 let Kernel(ellipsoid, phi, y, far) = self;
-                if !far {
+                if !far && ellipsoid.is_large() {
+                    ellipsoid.shrink_large(phi, y);
+                } else if !far {
                     ellipsoid.shrink(phi, y);
                 }
                 ellipsoid.accumulate(phi, y);
@@ -219,9 +260,41 @@ impl Ellipsoid {
         let far = variances.zip(phi).map(|(variance, x)| x * x * variance).sum::<f64>() > FAR;
         arch().dispatch(Kernel(self, phi, y, far));
         self.updates = self.updates.saturating_add(1);
-        self.since_refresh += 1;
-        if far || self.since_refresh >= REFRESH || !self.is_positive() {
+        // A large inverse may never be computed anew; where the count starts again does not matter then.
+        self.since_refresh = (self.since_refresh + 1) % (1 << 31);
+        let due = self.since_refresh >= REFRESH;
+        let refines = self.is_large() && self.since_refresh.is_multiple_of(COLUMNS as u32);
+        let spoilt = far || !self.is_positive() || (refines && !self.refine_next() && due);
+        if spoilt || (due && !self.is_large()) {
             self.refresh();
+        }
+    }
+
+    /// Refines the next few columns of a large A⁻¹, and ŵ. False, with both as they were, if A⁻¹ is not near enough to
+    /// be refined.
+    fn refine_next(&mut self) -> bool {
+        let n = self.dim;
+        let blocks = n.div_ceil(COLUMNS);
+        let first = (self.since_refresh as usize / COLUMNS) % blocks * COLUMNS;
+        let refined = self.sums().refine_columns(&self.covariance, first, COLUMNS.min(n - first));
+        // As in `refine_all`. What is not a number is not below it.
+        let near = refined.residual(|i| self.precision[i * (n + 1)].sqrt()) <= NEAR;
+        if near {
+            refined.store(&mut self.covariance);
+            let mut weights = std::mem::take(&mut self.weights);
+            self.refine_weights(&self.covariance, &mut weights);
+            self.weights = weights;
+        }
+        near
+    }
+
+    /// Refines ŵ with the help of `inverse`.
+    fn refine_weights(&self, inverse: &[f64], weights: &mut [f64]) {
+        // b − Aŵ of the sum as it is kept; what rounding cut off from b follows by itself.
+        let mut work = Spare::copy(&self.moment);
+        self.sums().refine(inverse, weights, &mut work);
+        for (row, lost) in inverse.chunks_exact(self.dim).zip(&self.moment_lost) {
+            axpy(*lost, row, weights);
         }
     }
 
@@ -258,6 +331,32 @@ impl Ellipsoid {
         self.log_det_ratio += libm::log1p(squared_width);
     }
 
+    /// The same for a large A⁻¹, of which the gain takes only one half to read. A⁻¹ stays exactly symmetric.
+    #[inline(always)]
+    fn shrink_large(&mut self, phi: &[f64], y: f64) {
+        let n = self.dim;
+        let mut gain = Spare::zeros(n);
+        for (i, (row, &x)) in self.covariance.chunks_exact(n).zip(phi).enumerate() {
+            let (head, tail) = gain.split_at_mut(i + 1);
+            let (row, phi) = (&row[i..], &phi[i + 1..]);
+            if x == 0.0 {
+                head[i] += dot_in_lanes(&row[1..], phi);
+            } else {
+                head[i] += x * row[0] + dot_and_axpy(x, &row[1..], phi, tail);
+            }
+        }
+        let squared_width = dot(phi, &gain).max(0.0);
+        let shrink = 1.0 / (1.0 + squared_width);
+        let surprise = y - dot(&self.weights, phi);
+        axpy(surprise * shrink, &gain, &mut self.weights);
+        let root = shrink.sqrt();
+        gain.iter_mut().for_each(|g| *g *= root);
+        for (row, &g) in self.covariance.chunks_exact_mut(n).zip(gain.iter()) {
+            axpy(-g, &gain, row);
+        }
+        self.log_det_ratio += libm::log1p(squared_width);
+    }
+
     /// A and b after (φ, y).
     #[inline(always)]
     fn accumulate(&mut self, phi: &[f64], y: f64) {
@@ -285,7 +384,8 @@ impl Ellipsoid {
                 self.weights.copy_from_slice(&self.moment);
                 factor.solve(&mut self.weights);
                 self.log_det_ratio = factor.log_det() - self.log_det_prior;
-                if ridge > 0.0 || (self.refine_all() && self.is_positive()) {
+                // A large inverse is refined in the rounds that follow.
+                if ridge > 0.0 || ((self.is_large() || self.refine_all()) && self.is_positive()) {
                     return;
                 }
             }
@@ -302,34 +402,16 @@ impl Ellipsoid {
         if size * self.trace() < ILL_CONDITIONED {
             return true;
         }
-        let mut refined = Spare::copy(&self.covariance);
-        let mut work = Spare::zeros(n);
-        for (j, column) in refined.chunks_exact_mut(n).enumerate() {
-            work.fill(0.0);
-            work[j] = 1.0;
-            self.refine(&self.covariance, column, &mut work);
-            // Newton's step squares the residual: it helps only where that is less than 1, in units in which A has ones on its diagonal.
-            let unit = |i: usize| self.precision[i * (n + 1)].sqrt();
-            let residual: f64 = work.iter().enumerate().map(|(i, r)| r.abs() * (unit(j) / unit(i))).sum();
-            if residual.is_nan() || residual > NEAR {
-                return false;
-            }
+        let refined = self.sums().refine_columns(&self.covariance, 0, n);
+        // Newton's step squares the residual: it helps only where that is less than 1, in units in which A has ones on
+        // its diagonal.
+        let residual = refined.residual(|i| self.precision[i * (n + 1)].sqrt());
+        if residual.is_nan() || residual > NEAR {
+            return false;
         }
-        for i in 0..n {
-            for j in 0..i {
-                let mean = 0.5 * (refined[i * n + j] + refined[j * n + i]);
-                refined[i * n + j] = mean;
-                refined[j * n + i] = mean;
-            }
-        }
-        // b − Aŵ of the sum as it is kept; what rounding cut off from b follows by itself.
+        refined.store(&mut self.covariance);
         let mut weights = std::mem::take(&mut self.weights);
-        work.copy_from_slice(&self.moment);
-        self.refine(&refined, &mut weights, &mut work);
-        for (row, lost) in refined.chunks_exact(n).zip(&self.moment_lost) {
-            axpy(*lost, row, &mut weights);
-        }
-        self.covariance.copy_from_slice(&refined);
+        self.refine_weights(&self.covariance, &mut weights);
         self.weights = weights;
         true
     }
@@ -347,7 +429,8 @@ impl Ellipsoid {
             .iter()
             .all(|v| v.iter().all(|x| x.is_finite()));
         let positive = [precision, covariance].iter().all(|m| (0..*dim).all(|i| m[i * dim + i] > 0.0));
-        if !(finite && positive && self.log_det_ratio.is_finite() && self.since_refresh <= REFRESH) {
+        if !(finite && positive && self.log_det_ratio.is_finite() && (self.is_large() || self.since_refresh <= REFRESH))
+        {
             return Err("its ellipsoid is not one".to_owned());
         }
         Ok(self)
@@ -364,6 +447,49 @@ impl Ellipsoid {
         self.precision.iter_mut().step_by(self.dim + 1).for_each(|x| *x += (1.0 - factor) * lambda);
         self.refresh();
     }
+}
+
+/// Σ aᵢbᵢ in as many partial sums as a lane has places, whatever the machine: much faster than one after the other.
+#[inline(always)]
+fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sums: Lane = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    for ((sum, a), b) in sums.iter_mut().zip(a_rest).zip(b_rest) {
+        *sum += a * b;
+    }
+    total(sums)
+}
+
+/// Σ aᵢbᵢ as [`dot_in_lanes`] gives it, and y ← y + m·a, so that `a` is read once.
+#[inline(always)]
+fn dot_and_axpy(m: f64, a: &[f64], b: &[f64], y: &mut [f64]) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let (y, y_rest) = y.as_chunks_mut::<LANES>();
+    let mut sums: Lane = [0.0; LANES];
+    for ((a, b), y) in a.iter().zip(b).zip(y) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+            y[lane] += m * a[lane];
+        }
+    }
+    for (((sum, a), b), y) in sums.iter_mut().zip(a_rest).zip(b_rest).zip(y_rest) {
+        *sum += a * b;
+        *y += m * a;
+    }
+    total(sums)
+}
+
+/// The sum of all lanes, in halves.
+#[inline(always)]
+fn total(lanes: Lane) -> f64 {
+    let eight: [f64; 8] = std::array::from_fn(|i| lanes[i] + lanes[i + 8]);
+    let four: [f64; 4] = std::array::from_fn(|i| eight[i] + eight[i + 4]);
+    (four[0] + four[2]) + (four[1] + four[3])
 }
 
 impl Serialize for Ellipsoid {

@@ -1,4 +1,4 @@
-//! Which instructions kernels run with.
+//! Which instructions kernels run with, and how many numbers they work on side by side.
 
 use pulp::Arch;
 
@@ -19,3 +19,9 @@ pub(crate) fn arch() -> Arch {
     }
     Arch::new()
 }
+
+/// Arms in a block, or columns in a panel: what is computed side by side.
+pub(crate) const LANES: usize = 16;
+
+/// One coordinate of every arm of a block.
+pub(crate) type Lane = [f64; LANES];

@@ -72,6 +72,7 @@ mod kernels;
 pub mod limits;
 pub mod linalg;
 pub mod offer;
+mod panels;
 pub mod params;
 mod patterns;
 pub mod play;

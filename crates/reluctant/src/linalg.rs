@@ -5,6 +5,7 @@
 //! a general library.
 
 use crate::kernels::arch;
+use crate::panels;
 use crate::spare::Spare;
 
 /// Σ aᵢbᵢ.
@@ -43,13 +44,17 @@ pub fn axpy_compensated(m: f64, x: &[f64], y: &mut [f64], lost: &mut [f64]) {
 #[inline(always)]
 pub fn residual_compensated(start: f64, terms: impl Iterator<Item = (f64, f64, f64)>) -> f64 {
     let (mut sum, mut rest) = (start, 0.0);
-    for (a, lost, x) in terms {
-        let product = a * x;
-        let (next, cut) = two_sum(sum, -product);
-        rest += cut - a.mul_add(x, -product) - lost * x;
-        sum = next;
-    }
+    terms.for_each(|term| subtract_compensated(&mut sum, &mut rest, term));
     sum + rest
+}
+
+/// sum + rest ← sum + rest − (a + lost)·x, one term of [`residual_compensated`].
+#[inline(always)]
+pub(crate) fn subtract_compensated(sum: &mut f64, rest: &mut f64, (a, lost, x): (f64, f64, f64)) {
+    let product = a * x;
+    let (next, cut) = two_sum(*sum, -product);
+    *rest += cut - a.mul_add(x, -product) - lost * x;
+    *sum = next;
 }
 
 /// a + b, rounded, and what rounding cut off (Knuth).
@@ -60,13 +65,28 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// y ← A·x for a symmetric A, as a sum of its rows.
+/// y ← A·x for a symmetric A, as a sum of its rows, four at a time to save loads and stores of y.
 #[inline(always)]
 pub fn symmetric_times(a: &[f64], x: &[f64], y: &mut [f64]) {
     y.fill(0.0);
-    for (row, &m) in a.chunks_exact(x.len().max(1)).zip(x) {
-        if m != 0.0 {
-            axpy(m, row, y);
+    let n = x.len().max(1);
+    for (rows, x) in a.chunks(4 * n).zip(x.chunks(4)) {
+        if let &[k, l, m, o] = x
+            && k != 0.0
+            && l != 0.0
+            && m != 0.0
+            && o != 0.0
+        {
+            let [p, q, r, s] = [0, 1, 2, 3].map(|i| &rows[i * n..(i + 1) * n]);
+            for ((((y, p), q), r), s) in y.iter_mut().zip(p).zip(q).zip(r).zip(s) {
+                *y = *y + k * p + l * q + m * r + o * s;
+            }
+            continue;
+        }
+        for (row, &m) in rows.chunks_exact(n).zip(x) {
+            if m != 0.0 {
+                axpy(m, row, y);
+            }
         }
     }
 }
@@ -98,10 +118,11 @@ impl<'a> Cholesky<'a> {
             type Output = bool;
             #[inline(always)]
             fn call(self) -> bool {
-                factor_upper(self.0, self.1)
+                factor_rows(self.0, self.1, 0)
             }
         }
-        let good = arch().dispatch(Kernel(matrix, dim));
+        let blocked = dim >= panels::BLOCKED_FROM;
+        let good = if blocked { panels::factor(matrix, dim) } else { arch().dispatch(Kernel(matrix, dim)) };
         good.then_some(Cholesky { factor: matrix, dim })
     }
 
@@ -136,6 +157,9 @@ impl<'a> Cholesky<'a> {
     /// A⁻¹, whole and exactly symmetric, into `inverse`.
     pub fn inverse(&self, inverse: &mut [f64]) {
         let n = self.dim;
+        if n >= panels::BLOCKED_FROM {
+            return panels::inverse(self.factor, n, inverse);
+        }
         // Row i of `root` is U⁻ᵀeᵢ, which vanishes before i; A⁻¹ = U⁻¹U⁻ᵀ has the entries rootᵢ·rootⱼ.
         let mut root = Spare::zeros(n * n);
         for i in 0..n {
@@ -152,12 +176,14 @@ impl<'a> Cholesky<'a> {
     }
 }
 
-/// Row i takes away its multiple of every row above it, four at a time to save loads and stores; each entry still has its
-/// subtractions one after the other, in order.
+/// Factors rows of a matrix with n columns, the first of them its row `first`, from which the rows above are taken away
+/// already. Row i takes away its multiple of every row above it, four at a time to save loads and stores; each entry
+/// still has its subtractions one after the other, in order.
 #[inline(always)]
-fn factor_upper(a: &mut [f64], n: usize) -> bool {
-    for i in 0..n {
-        let (above, rest) = a.split_at_mut(i * n);
+pub(crate) fn factor_rows(rows: &mut [f64], n: usize, first: usize) -> bool {
+    for at in 0..rows.len() / n.max(1) {
+        let i = first + at;
+        let (above, rest) = rows.split_at_mut(at * n);
         let row = &mut rest[i..n];
         let mut quads = above.chunks_exact(4 * n);
         for quad in &mut quads {

@@ -3,9 +3,10 @@
 use pulp::Arch;
 
 use crate::choice::Choice;
+use crate::ellipsoid::{Ellipsoid, LARGE};
 use crate::instructions::{GIVEN, arch};
 use crate::policy::{self, BUILT_IN, Entry, Sample};
-use crate::rng::Key;
+use crate::rng::{Key, unit_vector};
 use crate::round::RoundMemory;
 use crate::scratch::Scratch;
 use crate::{Settings, env};
@@ -129,6 +130,31 @@ fn in_five_dimensions() {
 #[test]
 fn in_many_dimensions() {
     check(SIZES[3]);
+}
+
+/// Regressions of many features, of which a large inverse is refined column by column, and their single widths.
+#[test]
+fn of_many_features() {
+    let run = |dim: usize| {
+        let mut stream = Key::new(4).stream();
+        let mut ellipsoid = Ellipsoid::ridge(dim, 1e-4);
+        let (mut phi, mut widths) = (vec![1.0; dim], Vec::new());
+        for round in 0..70 {
+            unit_vector(&mut stream, &mut phi[..dim - 1]);
+            phi[round % dim] = 0.0;
+            ellipsoid.update(&phi, 1.0);
+            let (mean, width) = ellipsoid.mean_and_squared_width(&phi);
+            widths.extend([mean, width, ellipsoid.squared_width(&phi)].map(f64::to_bits));
+        }
+        ellipsoid.refresh();
+        (widths, serde_json::to_string(&ellipsoid).unwrap())
+    };
+    for dim in [20, 61, LARGE + 7] {
+        let plain = with(Arch::Scalar, || run(dim));
+        for arch in all().into_iter().skip(1) {
+            assert!(with(arch, || run(dim)) == plain, "{dim}, {arch:?}");
+        }
+    }
 }
 
 /// The test itself: what it sets is what kernels run with, and is gone afterwards.

@@ -1,11 +1,11 @@
-//! Memory to work in, kept from use to use, so that rounds do not allocate once they are warm. A thread keeps so much of it and
-//! no more: what it does not keep is allocated again.
+//! Memory to work in, kept from use to use, so that rounds do not allocate once they are warm. A thread keeps so much
+//! of it and no more: what it does not keep is allocated again.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 
-/// The most that a thread keeps, in bytes: three matrices of a thousand features, which is what a regression of so many works
-/// with at a time. Beyond, to allocate a matrix costs nothing beside what is done with it.
+/// The most that a thread keeps, in bytes: three matrices of a thousand features, which is what a regression of so many
+/// works with at a time. Beyond, to allocate a matrix costs nothing beside what is done with it.
 const MOST_BYTES: usize = 32 << 20;
 
 /// The most pieces of memory that a thread keeps: no computation has more in use at a time.

@@ -18,7 +18,7 @@ fn main() {
         let registered = |sample| Subject::registered(&registry, entry, sample);
         let in_contexts = entry.samples.iter().take(1).flat_map(|sample| {
             [registered(sample).in_contexts(0), registered(sample).in_contexts(2)]
-                .map(|subject| subject.on_sphere(false))
+                .map(|subject| subject.on_sphere(itself))
         });
         let subjects: Vec<Subject> = entry.samples.iter().map(registered).chain(in_contexts).collect();
         for subject in subjects.into_iter().map(Arc::new) {

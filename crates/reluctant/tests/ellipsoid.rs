@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use proptest::prelude::*;
+use reluctant::ellipsoid::LARGE;
 use reluctant::linalg::{Cholesky, dot};
 use reluctant::rng::{normal, shuffle, unit_vector};
 use reluctant::{Ellipsoid, FrozenRelu, Key, ReluNet, Rows, Scratch};
@@ -170,5 +171,113 @@ fn by_pattern_equals_by_definition(dim: usize, neurons: usize, seed: u64, lambda
         let y = network.value(x) + 0.1 * normal(&mut stream);
         compact.update(x, y);
         literal.update(&network.x_ddagger(x), y);
+    }
+}
+
+/// The fast width against the plain one, narrow widths included, and features that are zero.
+#[test]
+fn mean_and_width_in_one_pass_are_those_of_the_plain_version() {
+    for dim in [1, 2, 9, 16, 33, 64, 100] {
+        let mut stream = Key::new(dim as u64).stream();
+        let mut ellipsoid = Ellipsoid::ridge(dim, 1e-3);
+        let mut phi = vec![0.0; dim];
+        let mut first = Vec::new();
+        for round in 0..300 {
+            unit_vector(&mut stream, &mut phi);
+            phi[round % dim] = if round % 3 == 0 { 0.0 } else { 1.0 };
+            first.resize(dim, phi[0]);
+            // One arm is played so often that its width is far below the entries of the inverse.
+            let played = if round % 2 == 0 { &phi } else { &first };
+            ellipsoid.update(played, 1.0);
+            for phi in [&phi, &first] {
+                let (mean, width) = ellipsoid.mean_and_squared_width(phi);
+                let plain = (ellipsoid.mean(phi), ellipsoid.squared_width(phi));
+                assert!((mean - plain.0).abs() < 1e-9 * (1.0 + mean.abs()), "{dim}: {mean} is not {}", plain.0);
+                assert!((width - plain.1).abs() <= 1e-9 * plain.1, "{dim}: {width} is not {}", plain.1);
+            }
+        }
+    }
+}
+
+/// A large regression is refined a few columns at a time. After every column had its turn it is still what a
+/// computation from scratch gives.
+#[test]
+fn a_large_regression_is_what_a_recomputation_gives() {
+    let dim = LARGE + 3;
+    for locked in [false, true] {
+        let mut stream = Key::new(3).stream();
+        let mut ellipsoid = Ellipsoid::ridge(dim, 1e-3);
+        let (mut phi, mut fixed) = (vec![1.0; dim], vec![1.0; dim]);
+        unit_vector(&mut stream, &mut fixed[1..]);
+        for round in 0..dim + 40 {
+            unit_vector(&mut stream, &mut phi[1..]);
+            // One arm nearly always: the condition number is in the millions.
+            let played = if locked && round % 10 != 0 { &fixed } else { &phi };
+            ellipsoid.update(played, normal(&mut stream));
+        }
+        let mut exact = ellipsoid.clone();
+        exact.refresh();
+        let scale = exact.covariance().iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        for (found, exact) in ellipsoid.covariance().iter().zip(exact.covariance()) {
+            assert!((found - exact).abs() < 1e-9 * scale, "{found} is not {exact}");
+        }
+        for (found, exact) in ellipsoid.weights().iter().zip(exact.weights()) {
+            assert!((found - exact).abs() < 1e-7, "{found} is not {exact}");
+        }
+        assert!(near(ellipsoid.log_det_ratio(), exact.log_det_ratio()));
+        for phi in [&phi, &fixed] {
+            assert!((ellipsoid.squared_width(phi) / exact.squared_width(phi) - 1.0).abs() < 1e-7);
+        }
+        for i in 0..dim {
+            for j in 0..i {
+                assert_eq!(ellipsoid.covariance()[i * dim + j], ellipsoid.covariance()[j * dim + i]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_saved_large_regression_goes_on_to_the_bit() {
+    let dim = LARGE;
+    let mut stream = Key::new(5).stream();
+    let mut ellipsoid = Ellipsoid::ridge(dim, 0.01);
+    let mut phi = vec![0.0; dim];
+    let mut restored = None;
+    for round in 0..60 {
+        if round == 25 {
+            let text = serde_json::to_string(&ellipsoid).unwrap();
+            restored = Some(serde_json::from_str::<Ellipsoid>(&text).unwrap());
+        }
+        unit_vector(&mut stream, &mut phi);
+        ellipsoid.update(&phi, 0.3);
+        if let Some(restored) = &mut restored {
+            restored.update(&phi, 0.3);
+        }
+    }
+    assert_eq!(restored, Some(ellipsoid));
+}
+
+/// Features of many sizes, and some that are copies of others: widths stay those of a covariance, and no wider than the
+/// prior's. The second penalty is too small for doubles beside the largest sizes.
+#[test]
+fn a_large_regression_survives_features_of_any_size() {
+    let dim = LARGE;
+    for (lambda, largest, off) in [(0.01, 4, 1e-6), (1e-6, 7, 0.1)] {
+        let mut stream = Key::new(6).stream();
+        let mut ellipsoid = Ellipsoid::ridge(dim, lambda);
+        let mut phi = vec![0.0; dim];
+        for round in 0..90 {
+            unit_vector(&mut stream, &mut phi);
+            let size = 10f64.powi(round % (largest + 5) - 4);
+            phi.iter_mut().for_each(|x| *x *= size);
+            phi.copy_within(..100, 120);
+            ellipsoid.update(&phi, 1.0);
+            let width = ellipsoid.squared_width(&phi);
+            assert!((0.0..=1.0 + off).contains(&width), "{lambda}, round {round}: squared width {width}");
+        }
+        let variances = ellipsoid.covariance().iter().step_by(dim + 1);
+        variances.for_each(|x| assert!(*x > 0.0 && *x <= 1.001 / lambda, "variance {x}"));
+        let text = serde_json::to_string(&ellipsoid).unwrap();
+        assert_eq!(serde_json::from_str::<Ellipsoid>(&text).unwrap(), ellipsoid);
     }
 }

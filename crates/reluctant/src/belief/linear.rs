@@ -96,8 +96,8 @@ impl Linear {
     pub(crate) fn score_of(&self, x: &[f64], scale: f64, phi: &mut Vec<f64>) -> Score {
         phi.clear();
         self.features.append(x, phi);
-        let width = scale * self.ellipsoid.squared_width(phi).sqrt();
-        Score { mean: self.ellipsoid.mean(phi), width }
+        let (mean, squared) = self.ellipsoid.mean_and_squared_width(phi);
+        Score { mean, width: scale * squared.sqrt() }
     }
 }
 

@@ -19,17 +19,11 @@ use crate::offer::Rows;
 use crate::relu::{Pattern, ReluNet};
 use crate::spare::Spare;
 
-pub(crate) use crate::instructions::arch;
+pub(crate) use crate::instructions::{LANES, Lane, arch};
 pub(crate) use descent::Descent;
 pub(crate) use linear::{linear_best, linear_score_reference, linear_scores, norm_bound};
 pub(crate) use optimist::Optimist;
 pub(crate) use pattern_table::ModelTable;
-
-/// Arms in a block.
-pub(crate) const LANES: usize = 16;
-
-/// One coordinate of every arm of a block.
-pub(crate) type Lane = [f64; LANES];
 
 /// Blocks of a smaller dimension than this live on the stack.
 const STACK_DIM: usize = 24;
