@@ -4,12 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::forgetting::Forgetting;
 use super::{Belief, state};
-use crate::choice::Score;
 use crate::error::Result;
 use crate::gp::{Data, Kernel, Path, Shape, SparseGp, fit};
 use crate::offer::Rows;
 use crate::params::{Initial, Kind, Param, Params};
-use crate::rng::{Key, Purpose, normal};
+use crate::rng::{Key, Purpose};
 use crate::scratch::Scratch;
 
 /// The most points a process may keep: rounds cost O(arms·points²).
@@ -132,14 +131,6 @@ impl Belief for GaussianProcess {
 
     fn draw(&self, rows: Rows<'_>, scale: f64, key: Key, scratch: &mut Scratch) {
         let mut stream = key.purpose(Purpose::Choice).stream();
-        if rows.len() == 1 {
-            // Of a single row only its own value is drawn, and that is normal: no whole function is needed.
-            self.predict(rows, scale, scratch);
-            let Score { mean, width } = scratch.scores[0];
-            scratch.numbers.clear();
-            scratch.numbers.push(mean + width * normal(&mut stream));
-            return;
-        }
         let Scratch { drawn, numbers: values, lanes, .. } = scratch;
         let path = Path::draw(&self.gp, scale, &mut stream, drawn);
         values.clear();

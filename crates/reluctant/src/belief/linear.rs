@@ -161,14 +161,6 @@ impl Belief for Linear {
     }
 
     fn draw(&self, rows: Rows<'_>, scale: f64, key: Key, scratch: &mut Scratch) {
-        if rows.len() == 1 {
-            // Of a single row only its own value is drawn, and that is normal: no weights are needed.
-            let score = self.score_of(rows.get(0), scale, &mut scratch.numbers);
-            let value = score.mean + score.width * normal(&mut key.purpose(Purpose::Choice).stream());
-            scratch.numbers.clear();
-            scratch.numbers.push(value);
-            return;
-        }
         self.draw_weights(scale, key, scratch);
         let Scratch { drawn: weights, numbers: values, phi, .. } = scratch;
         values.clear();
@@ -223,7 +215,7 @@ mod tests {
         }
     }
 
-    /// The value of a single row has the law that it has among others, and a function is the same wherever it is asked for.
+    /// A value that is drawn alone has the law that it has among others, and a function is the same wherever it is asked for.
     #[test]
     fn a_drawn_function_is_named_by_its_key() {
         let belief = learnt(1.0);
@@ -235,12 +227,15 @@ mod tests {
         assert_eq!(a.values()[..2], *b.values());
         let n = 20_000;
         let one = Rows::new(2, &data[..2]).unwrap();
-        let moments = |rows: Rows<'_>| {
+        let moments = |alone: bool| {
             let (mut sum, mut squares, mut scratch) = (0.0, 0.0, Scratch::default());
             for round in 0..n {
-                belief.draw(rows, 0.5, Key::new(5).round(round), &mut scratch);
-                sum += scratch.values()[0] / n as f64;
-                squares += scratch.values()[0].powi(2) / n as f64;
+                let key = Key::new(5).round(round);
+                belief.draw(many, 0.5, key, &mut scratch);
+                let among = scratch.values()[0];
+                let value = if alone { belief.draw_at(one.get(0), 0.5, key, &mut scratch).1 } else { among };
+                sum += value / n as f64;
+                squares += value.powi(2) / n as f64;
             }
             (sum, (squares - sum * sum).sqrt())
         };
@@ -248,7 +243,7 @@ mod tests {
             let score = belief.score_of(one.get(0), 0.5, &mut Vec::new());
             (score.mean, score.width)
         };
-        for (found, sd) in [moments(one), moments(many)] {
+        for (found, sd) in [moments(true), moments(false)] {
             assert!((found - mean).abs() < 5.0 * spread / (n as f64).sqrt(), "{found} {mean}");
             assert!((sd / spread - 1.0).abs() < 5.0 / (2.0 * n as f64).sqrt(), "{sd} {spread}");
         }

@@ -37,9 +37,10 @@ use std::fmt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::choice::Score;
 use crate::error::{Error, Result};
 use crate::offer::Rows;
-use crate::rng::Key;
+use crate::rng::{Key, Purpose, normal};
 use crate::scratch::Scratch;
 
 pub use features::Features;
@@ -70,6 +71,14 @@ pub trait Belief: fmt::Debug + Send + Sync {
     /// The values at every row of one function drawn from the belief: [`Scratch::values`]. Its distance from the mean is `scale` times that
     /// of a draw in units of [`Belief::unit`]. The same key draws the same function, whatever the rows.
     fn draw(&self, rows: Rows<'_>, scale: f64, key: Key, scratch: &mut Scratch);
+
+    /// The prediction at one x, and a value drawn there: all that is needed of a function that is asked for nothing else. The value of a
+    /// Gaussian belief is normal.
+    fn draw_at(&self, x: &[f64], scale: f64, key: Key, scratch: &mut Scratch) -> (Score, f64) {
+        self.predict(Rows::trusted(self.dim(), x), scale, scratch);
+        let score = scratch.scores.first().copied().unwrap_or_default();
+        (score, score.mean + score.width * normal(&mut key.purpose(Purpose::Choice).stream()))
+    }
 
     /// What a spread is multiplied with to be a standard deviation in the units of rewards: the noise level, where spreads are relative to
     /// it and the belief knows it, else 1.

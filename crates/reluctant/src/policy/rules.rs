@@ -23,6 +23,10 @@ pub(super) fn sampling<'a>(
     key: Key,
     scratch: &mut Scratch,
 ) -> Choice<'a> {
+    if rows.len() == 1 {
+        let (score, value) = belief.draw_at(rows.get(0), scale, key, scratch);
+        return Choice::row(rows, 0, score).drawn(value);
+    }
     belief.draw(rows, scale, key, scratch);
     let best = argmax(scratch.values().iter().copied()).unwrap_or(0);
     let value = scratch.values()[best];
