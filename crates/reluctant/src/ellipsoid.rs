@@ -354,6 +354,18 @@ impl Ellipsoid {
     }
 }
 
+impl Ellipsoid {
+    /// Multiplies the weight of everything that was observed by `factor`, of plain ridge regression with penalty λ: A − λI and b shrink.
+    pub(crate) fn forget(&mut self, factor: f64, lambda: f64) {
+        for sums in [&mut self.precision, &mut self.precision_lost, &mut self.moment, &mut self.moment_lost] {
+            sums.iter_mut().for_each(|x| *x *= factor);
+        }
+        // The prior is not forgotten.
+        self.precision.iter_mut().step_by(self.dim + 1).for_each(|x| *x += (1.0 - factor) * lambda);
+        self.refresh();
+    }
+}
+
 impl Serialize for Ellipsoid {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         Self::serialize(self, serializer)

@@ -9,12 +9,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::belief::{Belief, add_draw, state};
 use crate::choice::{Score, argmax};
 use crate::ellipsoid::Ellipsoid;
+use crate::error::Result;
 use crate::kernels::{Optimist, linear_score_reference, patterns};
-use crate::linalg::axpy;
+use crate::linalg::{axpy, dot};
 use crate::offer::Rows;
 use crate::relu::{MAX_NEURONS, Pattern, ReluNet, is_active, phi_prior};
+use crate::rng::Key;
 use crate::scratch::Scratch;
 use crate::spare::with_zeros;
 
@@ -257,6 +260,37 @@ fn fixed_score<const D: usize>(model: &[f64], radius: f64, x: &[f64]) -> Score {
         squared += x[i] * product;
     }
     Score { mean, width: radius * squared.max(0.0).sqrt() }
+}
+
+impl Belief for FrozenRelu {
+    fn kind(&self) -> &'static str {
+        "frozen network"
+    }
+
+    fn dim(&self) -> usize {
+        self.network.dim()
+    }
+
+    fn learn(&mut self, x: &[f64], y: f64) {
+        self.update(x, y);
+    }
+
+    fn predict(&self, rows: Rows<'_>, scale: f64, scratch: &mut Scratch) {
+        self.score(rows, scale, scratch);
+    }
+
+    fn draw(&self, rows: Rows<'_>, scale: f64, key: Key, scratch: &mut Scratch) {
+        let Scratch { drawn: weights, numbers: values, .. } = scratch;
+        weights.clear();
+        weights.extend_from_slice(self.ellipsoid.weights());
+        add_draw(self.ellipsoid.covariance(), scale, key, weights, values);
+        values.clear();
+        values.extend(rows.iter().map(|x| with_phi(&self.network, x, |phi| dot(weights, phi))));
+    }
+
+    fn save(&self) -> Result<serde_json::Value> {
+        state(self)
+    }
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@
 //! | [`registry`], [`entry`] | the policies and environments that a program knows |
 //! | [`mod@env`], [`round`] | environments that never see the learner, one a file, and the rounds that they give |
 //! | [`mod@play`] | one trial: a policy meets an environment |
+//! | [`belief`] | what a policy knows, apart from how it acts |
 //! | [`ellipsoid`] | ridge regression with its confidence set |
 //! | [`relu`] | networks, activation patterns, the features x† and x‡ |
 //! | [`frozen`] | the linear regime: a network whose activations are frozen |
@@ -55,6 +56,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod action;
+pub mod belief;
 pub mod choice;
 pub mod conformance;
 pub mod ellipsoid;

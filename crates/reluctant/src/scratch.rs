@@ -25,6 +25,8 @@ pub struct Scratch {
     pub(crate) table: PatternTable,
     /// The local models of the patterns met.
     pub(crate) models: ModelTable,
+    /// The features of a row.
+    pub(crate) phi: Vec<f64>,
     /// Rows that contexts and the features of actions were joined to.
     pub(crate) joined: Vec<f64>,
     /// Places of named actions.
@@ -40,6 +42,11 @@ impl Scratch {
     /// Where `score` of a policy of one's own writes what it predicts: cleared first, then one score an action.
     pub fn scores_mut(&mut self) -> &mut Vec<Score> {
         &mut self.scores
+    }
+
+    /// The values of the function that a belief drew last, one a row.
+    pub fn values(&self) -> &[f64] {
+        &self.numbers
     }
 
     /// Memory full of rubbish, which must mean nothing to a policy.

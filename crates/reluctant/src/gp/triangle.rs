@@ -51,6 +51,20 @@ pub(super) fn add_square(t: &mut [f64], x: &mut [f64]) {
     }
 }
 
+/// Replaces a positive definite matrix of `m` rows, given on and below its diagonal, by its lower factor. No eigenvalue is below 1.
+pub(super) fn factorise(a: &mut [f64], m: usize) {
+    for i in 0..m {
+        let (above, mine) = a.split_at_mut(start(i));
+        for j in 0..=i {
+            let pivot = if j < i { row(above, j)[j] } else { 1.0 };
+            let sum: f64 = if j < i { dot(&mine[..j], &row(above, j)[..j]) } else { dot(&mine[..i], &mine[..i]) };
+            let rest = mine[j] - sum;
+            // Rounding must not make a pivot imaginary.
+            mine[j] = if j < i { rest / pivot } else { rest.max(f64::MIN_POSITIVE).sqrt() };
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

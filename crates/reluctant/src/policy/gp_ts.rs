@@ -10,14 +10,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state};
+use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state, sampling};
 use crate::action::{Action, check_observation};
-use crate::choice::{Choice, argmax};
+use crate::belief::{BUDGET, Belief, DISCOUNT, GaussianProcess, KERNEL, LENGTH, VARIANCE};
+use crate::choice::Choice;
 use crate::error::Result;
-use crate::gp::{self, Model, Path};
-use crate::offer::{Offer, Rows};
+use crate::offer::Offer;
 use crate::params::{Initial, Kind, Literal, Param, Params};
-use crate::rng::{Key, Purpose, normal};
+use crate::rng::Key;
 use crate::scratch::Scratch;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -32,10 +32,11 @@ pub(super) const ENTRY: Entry = Entry {
             "how far draws stray from the mean, in units of the posterior",
         ),
         Param { doc: "standard deviation σ of the noise", ..confidence::SIGMA },
-        gp::KERNEL,
-        gp::LENGTH,
-        gp::VARIANCE,
-        gp::BUDGET,
+        KERNEL,
+        LENGTH,
+        VARIANCE,
+        BUDGET,
+        DISCOUNT,
     ],
     sphere: false,
     contexts: Contexts::ModelEach,
@@ -58,19 +59,25 @@ pub(super) const ENTRY: Entry = Entry {
         },
     ],
     build: Build::Plain(|dim, params, _| Ok(Box::new(GpTs::new(dim, params)?))),
-    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, |policy: &GpTs| policy.model.is_consistent())?))),
+    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, |policy: &GpTs| policy.belief.is_consistent())?))),
 };
 
 /// Thompson sampling on a Gaussian process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct GpTs {
     scale: f64,
-    model: Model,
+    #[serde(rename = "model")]
+    belief: GaussianProcess,
 }
 
 impl GpTs {
     fn new(dim: usize, params: &Params) -> Result<Self> {
-        Ok(GpTs { scale: params.real("scale")?, model: Model::read(dim, params)? })
+        Ok(GpTs { scale: params.real("scale")?, belief: GaussianProcess::read(dim, params)? })
+    }
+
+    /// What it knows.
+    pub fn belief(&self) -> &GaussianProcess {
+        &self.belief
     }
 }
 
@@ -80,40 +87,23 @@ impl Policy for GpTs {
     }
 
     fn dim(&self) -> usize {
-        self.model.gp().dim()
+        self.belief.dim()
     }
 
     fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         offer.expect_dim(self.dim())?;
-        let rows = offer.rows(ENTRY.name)?;
-        let Scratch { drawn, numbers: values, lanes, scores, .. } = scratch;
-        let (gp, mut stream) = (self.model.gp(), key.purpose(Purpose::Choice).stream());
-        if rows.len() == 1 {
-            // Of a single arm only its own value is drawn, and that is normal.
-            scores.clear();
-            gp.scores(rows, self.scale, lanes, scores);
-            return Ok(Choice::row(rows, 0, scores[0]).drawn(scores[0].mean + scores[0].width * normal(&mut stream)));
-        }
-        let path = Path::draw(gp, self.scale, &mut stream, drawn);
-        values.clear();
-        path.values(rows, lanes, values);
-        let best = argmax(values.iter().copied()).unwrap_or(0);
-        scores.clear();
-        gp.scores(Rows::trusted(gp.dim(), rows.get(best)), self.scale, lanes, scores);
-        Ok(Choice::row(rows, best, scores[0]).drawn(values[best]))
+        Ok(sampling(&self.belief, offer.rows(ENTRY.name)?, self.scale, key, scratch))
     }
 
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
-        let action = check_observation(ENTRY.name, self.dim(), action, reward)?;
-        self.model.update(action, reward);
+        let x = check_observation(ENTRY.name, self.dim(), action, reward)?;
+        self.belief.learn(x, reward);
         Ok(())
     }
 
     fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
         offer.expect_dim(self.dim())?;
-        let rows = offer.rows(ENTRY.name)?;
-        scratch.scores.clear();
-        self.model.gp().scores(rows, self.scale, &mut scratch.lanes, &mut scratch.scores);
+        self.belief.predict(offer.rows(ENTRY.name)?, self.scale, scratch);
         Ok(())
     }
 

@@ -8,11 +8,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state, select_optimistic};
+use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, optimism, read_state};
 use crate::action::{Action, check_observation};
+use crate::belief::{BUDGET, Belief, DISCOUNT, GaussianProcess, KERNEL, LENGTH, VARIANCE};
 use crate::choice::Choice;
 use crate::error::Result;
-use crate::gp::{self, Model};
 use crate::offer::Offer;
 use crate::params::{Initial, Kind, Literal, Param, Params};
 use crate::rng::Key;
@@ -30,10 +30,11 @@ pub(super) const ENTRY: Entry = Entry {
             "the width of an arm is β posterior standard deviations",
         ),
         Param { doc: "standard deviation σ of the noise", ..confidence::SIGMA },
-        gp::KERNEL,
-        gp::LENGTH,
-        gp::VARIANCE,
-        gp::BUDGET,
+        KERNEL,
+        LENGTH,
+        VARIANCE,
+        BUDGET,
+        DISCOUNT,
     ],
     sphere: false,
     contexts: Contexts::ModelEach,
@@ -56,19 +57,25 @@ pub(super) const ENTRY: Entry = Entry {
         },
     ],
     build: Build::Plain(|dim, params, _| Ok(Box::new(GpUcb::new(dim, params)?))),
-    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, |policy: &GpUcb| policy.model.is_consistent())?))),
+    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, |policy: &GpUcb| policy.belief.is_consistent())?))),
 };
 
 /// Optimism on a Gaussian process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct GpUcb {
     beta: f64,
-    model: Model,
+    #[serde(rename = "model")]
+    belief: GaussianProcess,
 }
 
 impl GpUcb {
     fn new(dim: usize, params: &Params) -> Result<Self> {
-        Ok(GpUcb { beta: params.real("beta")?, model: Model::read(dim, params)? })
+        Ok(GpUcb { beta: params.real("beta")?, belief: GaussianProcess::read(dim, params)? })
+    }
+
+    /// What it knows.
+    pub fn belief(&self) -> &GaussianProcess {
+        &self.belief
     }
 }
 
@@ -78,25 +85,23 @@ impl Policy for GpUcb {
     }
 
     fn dim(&self) -> usize {
-        self.model.gp().dim()
+        self.belief.dim()
     }
 
     fn select<'a>(&self, offer: Offer<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         offer.expect_dim(self.dim())?;
-        select_optimistic(self, offer.rows(ENTRY.name)?, scratch)
+        Ok(optimism(&self.belief, offer.rows(ENTRY.name)?, self.beta, scratch))
     }
 
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
-        let action = check_observation(ENTRY.name, self.dim(), action, reward)?;
-        self.model.update(action, reward);
+        let x = check_observation(ENTRY.name, self.dim(), action, reward)?;
+        self.belief.learn(x, reward);
         Ok(())
     }
 
     fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
         offer.expect_dim(self.dim())?;
-        let rows = offer.rows(ENTRY.name)?;
-        scratch.scores.clear();
-        self.model.gp().scores(rows, self.beta, &mut scratch.lanes, &mut scratch.scores);
+        self.belief.predict(offer.rows(ENTRY.name)?, self.beta, scratch);
         Ok(())
     }
 

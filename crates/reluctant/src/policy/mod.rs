@@ -4,10 +4,8 @@
 //! its state, its documentation, its citation. The command line, TOML files, the conformance suite and the documentation's tables all
 //! read the registry, so a new policy is one file and one line here.
 
-mod acting;
 mod confidence;
 mod entry;
-mod features;
 mod gp_ts;
 mod gp_ucb;
 mod joined;
@@ -19,6 +17,7 @@ mod oful;
 mod oracle;
 mod per_action;
 mod plausible;
+mod rules;
 mod snapshot;
 mod sphere;
 mod uniform;
@@ -37,7 +36,7 @@ use crate::rng::Key;
 use crate::round::Round;
 use crate::scratch::Scratch;
 
-use acting::{best_by_score, check_features, select_frozen, select_optimistic, select_uniform};
+use rules::{best_by_score, optimism, sampling, select_frozen, select_optimistic, select_uniform};
 use snapshot::read_state;
 
 pub use entry::{Build, COMMON, Contexts, Entry, OwnBuild, OwnRestore, Restore, Sample, tell};
@@ -45,7 +44,7 @@ pub use gp_ts::GpTs;
 pub use gp_ucb::GpUcb;
 pub use joined::{JOIN, Joined};
 pub use lin_ts::LinTs;
-pub use neural_ucb::NeuralUcb;
+pub use neural_ucb::{NetworkGradients, NeuralUcb};
 pub use ofu_relu::OfuRelu;
 pub use ofu_relu_plus::OfuReluPlus;
 pub use oful::Oful;

@@ -18,10 +18,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::sphere::{RegionCache, explore};
-use super::{
-    Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, check_features, confidence, read_state, select_frozen,
-};
+use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state, select_frozen};
 use crate::action::{Action, check_observation};
+use crate::belief::check_features;
 use crate::choice::{Choice, Score};
 use crate::ellipsoid::Confidence;
 use crate::error::{Error, Result};

@@ -10,15 +10,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::features::{DEGREE, FEATURES, FeatureMap};
-use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state, select_optimistic};
+use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, optimism, read_state};
 use crate::action::{Action, check_observation};
+use crate::belief::{Belief, DEGREE, DISCOUNT, FEATURES, Linear};
 use crate::choice::Choice;
 use crate::ellipsoid::{Confidence, Ellipsoid};
 use crate::error::{Error, Result};
 use crate::geometry::linear_optimistic_action;
 use crate::kernels::{linear_best, norm_bound};
-use crate::offer::Offer;
+use crate::offer::{Offer, Rows};
 use crate::params::{Initial, Kind, Literal, Param, Params};
 use crate::rng::Key;
 use crate::scratch::Scratch;
@@ -34,6 +34,7 @@ pub(super) const ENTRY: Entry = Entry {
         Param::new("norm_bound", Initial::real(1.0), Kind::NOT_NEGATIVE, "bound S on the norm of the true weights"),
         FEATURES,
         DEGREE,
+        DISCOUNT,
         Param::new(
             "alpha",
             Initial::Auto("the radius β of the theorem"),
@@ -58,7 +59,7 @@ pub(super) const ENTRY: Entry = Entry {
         },
     ],
     build: Build::Plain(|dim, params, _| Ok(Box::new(Oful::new(dim, params)?))),
-    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, Oful::is_consistent)?))),
+    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, |policy: &Oful| policy.belief.is_consistent())?))),
 };
 
 /// In fewer dimensions a quadratic form costs no more than a bound on it.
@@ -69,35 +70,29 @@ const NORM_EVERY: u32 = 16;
 /// Optimism in the face of uncertainty for linear rewards.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Oful {
-    dim: usize,
-    features: FeatureMap,
+    #[serde(flatten)]
+    belief: Linear,
     /// The multiplier of the width, if it is not the theorem's radius.
     alpha: Option<f64>,
     confidence: Confidence,
     /// Added to the log-determinant in the radius: 0 unless `log_det = "twice"`.
     log_det_offset: f64,
-    ellipsoid: Ellipsoid,
-    /// At least ‖A⁻¹‖, which falls from update to update; 0 if not known.
+    /// At least ‖A⁻¹‖, which falls from update to update unless something is forgotten; 0 if not known.
     #[serde(skip)]
     norm: f64,
-    /// Memory for the features of an action, and for a bound.
+    /// Memory for a bound.
     #[serde(skip)]
-    phi: Vec<f64>,
+    work: Vec<f64>,
 }
 
 impl Oful {
     fn new(dim: usize, params: &Params) -> Result<Self> {
-        let features = FeatureMap::read(dim, params)?;
+        let belief = Linear::read(dim, params)?;
         let confidence = confidence::read(params, 1.0)?;
-        let count = features.count(dim);
-        let ellipsoid = Ellipsoid::ridge(count, confidence.lambda);
+        let count = belief.ellipsoid().dim();
         let log_det_offset = confidence::log_det_offset(params, false, count, confidence.lambda)?;
         let alpha = params.get("alpha").map(|_| params.real("alpha")).transpose()?;
-        Ok(Oful { dim, features, alpha, confidence, log_det_offset, ellipsoid, norm: 0.0, phi: Vec::new() })
-    }
-
-    fn is_consistent(&self) -> bool {
-        self.ellipsoid.dim() == self.features.count(self.dim)
+        Ok(Oful { belief, alpha, confidence, log_det_offset, norm: 0.0, work: Vec::new() })
     }
 
     /// What the width is a multiple of: the radius β of the confidence set, or α.
@@ -105,17 +100,31 @@ impl Oful {
         if let Some(alpha) = self.alpha {
             return alpha;
         }
-        self.confidence.radius(self.ellipsoid.log_det_ratio() + self.log_det_offset)
+        self.confidence.radius(self.ellipsoid().log_det_ratio() + self.log_det_offset)
     }
 
     /// Whether bounds on the scores of most arms are cheaper than their scores.
     fn prunes(&self) -> bool {
-        !self.needs_finite_arms() && self.dim >= PRUNED_FROM
+        !self.needs_finite_arms() && self.dim() >= PRUNED_FROM
+    }
+
+    /// What it knows.
+    pub fn belief(&self) -> &Linear {
+        &self.belief
     }
 
     /// The regression behind the choices.
     pub fn ellipsoid(&self) -> &Ellipsoid {
-        &self.ellipsoid
+        self.belief.ellipsoid()
+    }
+
+    /// The optimistic arm, most arms being left out by a bound on their scores.
+    fn pruned<'a>(&self, rows: Rows<'a>, scratch: &mut Scratch) -> Option<Choice<'a>> {
+        let (weights, covariance) = (self.ellipsoid().weights(), self.ellipsoid().covariance());
+        let work = &mut scratch.numbers;
+        let norm = if self.norm > 0.0 { self.norm } else { norm_bound(covariance, weights.len(), work) };
+        let (best, score) = linear_best(weights, covariance, self.radius(), norm, rows, work)?;
+        Some(Choice::row(rows, best, score))
     }
 }
 
@@ -125,25 +134,19 @@ impl Policy for Oful {
     }
 
     fn dim(&self) -> usize {
-        self.dim
+        self.belief.dim()
     }
 
     fn select<'a>(&self, offer: Offer<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        offer.expect_dim(self.dim)?;
+        offer.expect_dim(self.dim())?;
         match offer {
-            Offer::Rows(rows) if !self.prunes() => select_optimistic(self, rows, scratch),
             Offer::Rows(rows) => {
-                let (weights, covariance) = (self.ellipsoid.weights(), self.ellipsoid.covariance());
-                let work = &mut scratch.numbers;
-                let norm = if self.norm > 0.0 { self.norm } else { norm_bound(covariance, weights.len(), work) };
-                match linear_best(weights, covariance, self.radius(), norm, rows, work) {
-                    Some((best, score)) => Ok(Choice::row(rows, best, score)),
-                    None => select_optimistic(self, rows, scratch),
-                }
+                let pruned = if self.prunes() && rows.len() > 1 { self.pruned(rows, scratch) } else { None };
+                Ok(pruned.unwrap_or_else(|| optimism(&self.belief, rows, self.radius(), scratch)))
             }
             Offer::Sphere { .. } if self.needs_finite_arms() => Err(Error::NeedsFiniteArms { policy: ENTRY.name }),
             Offer::Sphere { dim } => {
-                let (weights, covariance) = (self.ellipsoid.weights(), self.ellipsoid.covariance());
+                let (weights, covariance) = (self.ellipsoid().weights(), self.ellipsoid().covariance());
                 Ok(linear_optimistic_action(dim, weights, covariance, self.radius()).into())
             }
             Offer::Context(_) => Err(Error::unexpected_context(ENTRY.name)),
@@ -151,24 +154,23 @@ impl Policy for Oful {
     }
 
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
-        let action = check_observation(ENTRY.name, self.dim, action, reward)?;
-        self.features.learn(&mut self.ellipsoid, action, reward, &mut self.phi);
-        if self.prunes() && self.ellipsoid.since_refresh().is_multiple_of(NORM_EVERY) {
-            self.norm = norm_bound(self.ellipsoid.covariance(), self.ellipsoid.dim(), &mut self.phi);
+        let x = check_observation(ENTRY.name, self.dim(), action, reward)?;
+        self.belief.learn(x, reward);
+        let ellipsoid = self.belief.ellipsoid();
+        if self.prunes() && (self.belief.forgets() || ellipsoid.since_refresh().is_multiple_of(NORM_EVERY)) {
+            self.norm = norm_bound(ellipsoid.covariance(), ellipsoid.dim(), &mut self.work);
         }
         Ok(())
     }
 
     fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
-        offer.expect_dim(self.dim)?;
-        let rows = offer.rows(ENTRY.name)?;
-        let model = (self.ellipsoid.weights(), self.ellipsoid.covariance());
-        self.features.score(model, self.radius(), rows, (&mut scratch.scores, &mut scratch.numbers));
+        offer.expect_dim(self.dim())?;
+        self.belief.predict(offer.rows(ENTRY.name)?, self.radius(), scratch);
         Ok(())
     }
 
     fn needs_finite_arms(&self) -> bool {
-        self.features.needs_finite_arms()
+        self.belief.features().needs_finite_arms()
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

@@ -55,10 +55,9 @@ use serde::{Deserialize, Serialize};
 
 use super::ofu_relu::SIGNS;
 use super::sphere::RegionCache;
-use super::{
-    Build, Contexts, Entry, Explanation, Policy, Restore, Sample, Snapshot, check_features, confidence, read_state,
-};
+use super::{Build, Contexts, Entry, Explanation, Policy, Restore, Sample, Snapshot, confidence, read_state};
 use crate::action::{Action, check_observation, check_vector};
+use crate::belief::{Belief, check_features, state};
 use crate::choice::{Choice, argmax};
 use crate::ellipsoid::Confidence;
 use crate::error::{Error, Result};
@@ -400,6 +399,49 @@ impl Plausible {
     }
 }
 
+impl Plausible {
+    /// Learns that `action` was rewarded with `reward`.
+    fn absorb(&mut self, action: &[f64], reward: f64) {
+        let (number, probe) = (self.seen, self.probes());
+        self.seen = self.seen.saturating_add(1);
+        if self.history.is_full() {
+            self.history.condense();
+            if self.frozen.is_none() {
+                self.ensemble.reassess(&self.history);
+            }
+        }
+        let place = self.history.push(number, action, reward);
+        self.thin_out();
+        if let Some(frozen) = &mut self.frozen {
+            if frozen.learn(action, reward, probe) {
+                return;
+            }
+            self.frozen = None;
+            self.thawed = self.thawed.saturating_add(1);
+            self.agreed = 0;
+            self.history.wake();
+            self.ensemble.thaw(&self.history);
+        } else {
+            self.ensemble.account(place, &self.history);
+        }
+        let predicted = self.ensemble.mean(action);
+        self.fallback.learn(action, reward, predicted);
+        let mut stream = self.key.round(number).purpose(Purpose::Fit).stream();
+        self.ensemble.learn(reward, &self.history, &mut stream);
+        self.compare_with_linear();
+        self.freeze_if_agreed(action);
+    }
+
+    /// Mean and width of every row.
+    fn score_rows(&self, rows: Rows<'_>, scratch: &mut Scratch) {
+        match self.acting_frozen() {
+            Some(frozen) => frozen.regime.score(rows, self.radius(frozen), scratch),
+            None if self.linear_acts() => self.fallback.score(rows, &mut scratch.scores),
+            None => self.score_by_networks(rows, true, scratch),
+        }
+    }
+}
+
 impl Policy for Plausible {
     fn name(&self) -> &'static str {
         ENTRY.name
@@ -430,46 +472,14 @@ impl Policy for Plausible {
     }
 
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
-        let action = check_observation(ENTRY.name, self.config.dim, action, reward)?;
-        let (number, probe) = (self.seen, self.probes());
-        self.seen = self.seen.saturating_add(1);
-        if self.history.is_full() {
-            self.history.condense();
-            if self.frozen.is_none() {
-                self.ensemble.reassess(&self.history);
-            }
-        }
-        let place = self.history.push(number, action, reward);
-        self.thin_out();
-        if let Some(frozen) = &mut self.frozen {
-            if frozen.learn(action, reward, probe) {
-                return Ok(());
-            }
-            self.frozen = None;
-            self.thawed = self.thawed.saturating_add(1);
-            self.agreed = 0;
-            self.history.wake();
-            self.ensemble.thaw(&self.history);
-        } else {
-            self.ensemble.account(place, &self.history);
-        }
-        let predicted = self.ensemble.mean(action);
-        self.fallback.learn(action, reward, predicted);
-        let mut stream = self.key.round(number).purpose(Purpose::Fit).stream();
-        self.ensemble.learn(reward, &self.history, &mut stream);
-        self.compare_with_linear();
-        self.freeze_if_agreed(action);
+        let x = check_observation(ENTRY.name, self.config.dim, action, reward)?;
+        self.absorb(x, reward);
         Ok(())
     }
 
     fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
         offer.expect_dim(self.config.dim)?;
-        let rows = offer.rows(ENTRY.name)?;
-        match self.acting_frozen() {
-            Some(frozen) => frozen.regime.score(rows, self.radius(frozen), scratch),
-            None if self.linear_acts() => self.fallback.score(rows, &mut scratch.scores),
-            None => self.score_by_networks(rows, true, scratch),
-        }
+        self.score_rows(offer.rows(ENTRY.name)?, scratch);
         Ok(())
     }
 
@@ -484,6 +494,39 @@ impl Policy for Plausible {
 
     fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::of(ENTRY.name, self)
+    }
+}
+
+/// The door to what the policy knows. Spreads are those of the networks, times c (`optimism`); a drawn function is one of the networks.
+impl Belief for Plausible {
+    fn kind(&self) -> &'static str {
+        "plausible networks"
+    }
+
+    fn dim(&self) -> usize {
+        self.config.dim
+    }
+
+    fn learn(&mut self, x: &[f64], y: f64) {
+        self.absorb(x, y);
+    }
+
+    fn predict(&self, rows: Rows<'_>, scale: f64, scratch: &mut Scratch) {
+        self.score_rows(rows, scratch);
+        scratch.scores.iter_mut().for_each(|score| score.width *= scale);
+    }
+
+    fn draw(&self, rows: Rows<'_>, scale: f64, key: Key, scratch: &mut Scratch) {
+        self.score_rows(rows, scratch);
+        let drawn = self.ensemble.sample(&mut key.purpose(Purpose::Choice).stream());
+        let values = &mut scratch.numbers;
+        values.clear();
+        network_values(&self.ensemble.members[drawn].network, rows, values);
+        values.iter_mut().zip(&scratch.scores).for_each(|(v, score)| *v = score.mean + scale * (*v - score.mean));
+    }
+
+    fn save(&self) -> Result<serde_json::Value> {
+        state(self)
     }
 }
 

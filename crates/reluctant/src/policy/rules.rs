@@ -1,15 +1,36 @@
-//! How policies act on what they predict: by optimism, or by chance.
+//! Rules: how policies act on what they believe. By optimism, by sampling, or by chance.
 
 use super::Policy;
+use crate::belief::Belief;
 use crate::choice::{Choice, Score, argmax};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::frozen::FrozenRelu;
-use crate::limits::MAX_FEATURES;
 use crate::offer::{Offer, Rows};
 use crate::rng::{Key, Purpose, index};
 use crate::scratch::Scratch;
 
-/// The optimistic choice: scores every arm and takes the greatest mean plus width.
+/// Optimism: the arm of greatest mean plus `scale` times the spread.
+pub(super) fn optimism<'a>(belief: &dyn Belief, rows: Rows<'a>, scale: f64, scratch: &mut Scratch) -> Choice<'a> {
+    belief.predict(rows, scale, scratch);
+    best_by_score(rows, scratch)
+}
+
+/// Sampling: the best arm of a function that is drawn from the belief. The choice's width is `scale` times the spread.
+pub(super) fn sampling<'a>(
+    belief: &dyn Belief,
+    rows: Rows<'a>,
+    scale: f64,
+    key: Key,
+    scratch: &mut Scratch,
+) -> Choice<'a> {
+    belief.draw(rows, scale, key, scratch);
+    let best = argmax(scratch.values().iter().copied()).unwrap_or(0);
+    let value = scratch.values()[best];
+    belief.predict(Rows::trusted(rows.dim(), rows.get(best)), scale, scratch);
+    Choice::row(rows, best, scratch.scores[0]).drawn(value)
+}
+
+/// The optimistic choice of a policy that scores by itself: the arm of greatest mean plus width.
 pub(super) fn select_optimistic<'a>(policy: &dyn Policy, rows: Rows<'a>, scratch: &mut Scratch) -> Result<Choice<'a>> {
     policy.score(Offer::Rows(rows), scratch)?;
     Ok(best_by_score(rows, scratch))
@@ -33,16 +54,8 @@ pub(super) fn select_frozen<'a>(
     Choice::row(rows, best, score)
 }
 
-/// A row drawn uniformly.
+/// Chance: a row drawn uniformly.
 pub(super) fn select_uniform(rows: Rows<'_>, key: Key) -> Choice<'_> {
     let chosen = index(&mut key.purpose(Purpose::Choice).stream(), rows.len());
     Choice::row(rows, chosen, Score::default()).by_chance(1.0 / rows.len() as f64)
-}
-
-/// An error unless a matrix of `count` features fits in memory; `what` says what they are made of.
-pub(super) fn check_features(count: usize, what: &str) -> Result<()> {
-    if count <= MAX_FEATURES {
-        return Ok(());
-    }
-    Err(Error::out_of_range("the number of features", format!("{count} ({what})"), format!("at most {MAX_FEATURES}")))
 }

@@ -1,12 +1,16 @@
-//! The model behind `gp-ucb` and `gp-ts`: a process whose hyperparameters are given or fitted.
+//! The belief of `gp-ucb` and `gp-ts`: a process whose hyperparameters are given or fitted.
 
 use serde::{Deserialize, Serialize};
 
-use super::fit::{Data, fit};
-use super::kernel::{Kernel, Shape};
-use super::sparse::SparseGp;
+use super::forgetting::Forgetting;
+use super::{Belief, state};
+use crate::choice::Score;
 use crate::error::Result;
+use crate::gp::{Data, Kernel, Path, Shape, SparseGp, fit};
+use crate::offer::Rows;
 use crate::params::{Initial, Kind, Param, Params};
+use crate::rng::{Key, Purpose, normal};
+use crate::scratch::Scratch;
 
 /// The most points a process may keep: rounds cost O(arms·points²).
 const MAX_BUDGET: u64 = 2000;
@@ -34,7 +38,7 @@ pub(crate) const BUDGET: Param = Param::new(
 
 /// A process whose hyperparameters are given or fitted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Model {
+pub struct GaussianProcess {
     gp: SparseGp,
     sigma: f64,
     budget: usize,
@@ -42,6 +46,8 @@ pub(crate) struct Model {
     variance: Option<f64>,
     /// The observations so far, until the last fit: a new kernel needs them all.
     history: Option<History>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    forgetting: Option<Forgetting>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -50,7 +56,7 @@ struct History {
     ys: Vec<f64>,
 }
 
-impl Model {
+impl GaussianProcess {
     pub(crate) fn read(dim: usize, params: &Params) -> Result<Self> {
         let shape = match params.word("kernel")? {
             "matern32" => Shape::Matern32,
@@ -64,7 +70,8 @@ impl Model {
         let kernel = Kernel { shape, length: length.unwrap_or(1.0), variance: variance.unwrap_or(1.0) };
         let fitted = length.is_none() || variance.is_none();
         let gp = SparseGp::new(dim, kernel, sigma, budget);
-        Ok(Model { gp, sigma, budget, length, variance, history: fitted.then(History::default) })
+        let forgetting = Forgetting::new(params.real("discount")?);
+        Ok(GaussianProcess { gp, sigma, budget, length, variance, history: fitted.then(History::default), forgetting })
     }
 
     pub(crate) fn is_consistent(&self) -> bool {
@@ -74,24 +81,7 @@ impl Model {
         (1..=MAX_BUDGET).contains(&(self.budget as u64))
             && self.gp.is_consistent(self.budget)
             && self.history.as_ref().is_none_or(fits)
-    }
-
-    pub(crate) fn gp(&self) -> &SparseGp {
-        &self.gp
-    }
-
-    pub(crate) fn update(&mut self, x: &[f64], y: f64) {
-        self.gp.update(x, y);
-        let Some(history) = &mut self.history else { return };
-        history.xs.extend_from_slice(x);
-        history.ys.push(y);
-        let n = history.ys.len();
-        if n >= FIRST_FIT && n.is_power_of_two() {
-            self.refit();
-        }
-        if n >= LAST_FIT {
-            self.history = None;
-        }
+            && self.forgetting.is_none_or(|forgetting| forgetting.is_consistent())
     }
 
     /// The kernel of greatest evidence, and the process with it, from all observations.
@@ -106,5 +96,57 @@ impl Model {
             xs.chunks_exact(dim).zip(ys).for_each(|(x, &y)| gp.update(x, y));
             self.gp = gp;
         }
+    }
+}
+
+impl Belief for GaussianProcess {
+    fn kind(&self) -> &'static str {
+        "Gaussian process"
+    }
+
+    fn dim(&self) -> usize {
+        self.gp.dim()
+    }
+
+    fn learn(&mut self, x: &[f64], y: f64) {
+        if let Some(factor) = self.forgetting.as_mut().and_then(Forgetting::count) {
+            self.gp.forget(factor);
+        }
+        self.gp.update(x, y);
+        let Some(history) = &mut self.history else { return };
+        history.xs.extend_from_slice(x);
+        history.ys.push(y);
+        let n = history.ys.len();
+        if n >= FIRST_FIT && n.is_power_of_two() {
+            self.refit();
+        }
+        if n >= LAST_FIT {
+            self.history = None;
+        }
+    }
+
+    fn predict(&self, rows: Rows<'_>, scale: f64, scratch: &mut Scratch) {
+        scratch.scores.clear();
+        self.gp.scores(rows, scale, &mut scratch.lanes, &mut scratch.scores);
+    }
+
+    fn draw(&self, rows: Rows<'_>, scale: f64, key: Key, scratch: &mut Scratch) {
+        let mut stream = key.purpose(Purpose::Choice).stream();
+        if rows.len() == 1 {
+            // Of a single row only its own value is drawn, and that is normal: no whole function is needed.
+            self.predict(rows, scale, scratch);
+            let Score { mean, width } = scratch.scores[0];
+            scratch.numbers.clear();
+            scratch.numbers.push(mean + width * normal(&mut stream));
+            return;
+        }
+        let Scratch { drawn, numbers: values, lanes, .. } = scratch;
+        let path = Path::draw(&self.gp, scale, &mut stream, drawn);
+        values.clear();
+        path.values(rows, lanes, values);
+    }
+
+    fn save(&self) -> Result<serde_json::Value> {
+        state(self)
     }
 }

@@ -1,0 +1,98 @@
+//! What a policy knows, apart from how it acts ([`Belief`]).
+//!
+//! A belief learns, predicts mean and spread, draws a function and can be saved. It can be used without a bandit. How a policy acts on it
+//! is a rule: optimism takes the greatest mean plus width, sampling the greatest value of a drawn function. So `oful` and `lin-ts` are two
+//! rules on one belief, and so are `gp-ucb` and `gp-ts`.
+//!
+//! | belief | what it is | policies |
+//! | --- | --- | --- |
+//! | [`Linear`] | Bayesian linear regression on features of x | `oful`, `lin-ts` |
+//! | [`GaussianProcess`] | a Gaussian process of a bounded number of points | `gp-ucb`, `gp-ts` |
+//! | [`NetworkGradients`](crate::policy::NetworkGradients) | a trained network, linear in its gradients | `neural-ucb` |
+//! | [`FrozenRelu`](crate::FrozenRelu) | a ReLU network whose activations are frozen | `ofu-relu`, `ofu-relu-plus` |
+//! | [`Plausible`](crate::policy::Plausible) | the networks that explain what was seen | `plausible` |
+//!
+//! ```
+//! use reluctant::belief::{Belief, Features, Linear};
+//! use reluctant::{Rows, Scratch};
+//!
+//! let mut belief = Linear::new(2, Features::Constant, 1.0)?;
+//! for (x, y) in [([1.0, 0.0], 3.0), ([0.0, 1.0], 1.0), ([1.0, 1.0], 4.0)] {
+//!     belief.learn(&x, y);
+//! }
+//! let mut scratch = Scratch::default();
+//! belief.predict(Rows::new(2, &[0.5, 0.5, 9.0, 9.0])?, 1.0, &mut scratch);
+//! let [near, far] = scratch.scores() else { panic!() };
+//! assert!(near.width < far.width);
+//! # Ok::<(), reluctant::Error>(())
+//! ```
+
+mod features;
+mod forgetting;
+mod gaussian_process;
+mod linear;
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, Result};
+use crate::offer::Rows;
+use crate::rng::Key;
+use crate::scratch::Scratch;
+
+pub use features::Features;
+pub(crate) use features::{DEGREE, FEATURES, check_features};
+pub(crate) use forgetting::DISCOUNT;
+pub use gaussian_process::GaussianProcess;
+pub(crate) use gaussian_process::{BUDGET, KERNEL, LENGTH, VARIANCE};
+pub use linear::Linear;
+pub(crate) use linear::add_draw;
+
+/// What a policy knows of the rewards of vectors x.
+///
+/// Rows and observations are of its dimension and finite: policies check what comes from outside before they hand it on.
+pub trait Belief: fmt::Debug + Send + Sync {
+    /// What kind of belief it is, in a word or two.
+    fn kind(&self) -> &'static str;
+
+    /// The dimension of x.
+    fn dim(&self) -> usize;
+
+    /// Learns that x was rewarded with y.
+    fn learn(&mut self, x: &[f64], y: f64);
+
+    /// The mean of every row, and `scale` times its spread, into [`Scratch::scores`]. The spread is a standard deviation, in units of
+    /// [`Belief::unit`].
+    fn predict(&self, rows: Rows<'_>, scale: f64, scratch: &mut Scratch);
+
+    /// The values at every row of one function drawn from the belief: [`Scratch::values`]. Its distance from the mean is `scale` times that
+    /// of a draw in units of [`Belief::unit`]. The same key draws the same function, whatever the rows.
+    fn draw(&self, rows: Rows<'_>, scale: f64, key: Key, scratch: &mut Scratch);
+
+    /// What a spread is multiplied with to be a standard deviation in the units of rewards: the noise level, where spreads are relative to
+    /// it and the belief knows it, else 1.
+    fn unit(&self) -> f64 {
+        1.0
+    }
+
+    /// Mean and standard deviation at x.
+    fn explain(&self, x: &[f64], scratch: &mut Scratch) -> (f64, f64) {
+        self.predict(Rows::trusted(self.dim(), x), self.unit(), scratch);
+        scratch.scores.first().map_or((0.0, 0.0), |score| (score.mean, score.width))
+    }
+
+    /// The whole state; [`restore`] reads it back.
+    fn save(&self) -> Result<serde_json::Value>;
+}
+
+/// A belief's state as [`Belief::save`] gives it.
+pub(crate) fn state(belief: &impl Serialize) -> Result<serde_json::Value> {
+    serde_json::to_value(belief).map_err(|cause| Error::Snapshot { reason: cause.to_string() })
+}
+
+/// The belief that was saved: it goes on to the bit.
+pub fn restore<B: Belief + DeserializeOwned>(state: serde_json::Value) -> Result<B> {
+    serde_json::from_value(state).map_err(|cause| Error::Snapshot { reason: cause.to_string() })
+}
