@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use reluctant::Key;
+use reluctant::{Key, Settings};
+use reluctant_lab::plan::Stage;
 use reluctant_lab::table::{Categories, Missing, Numbers, Table, TableOptions, Walk};
+use reluctant_lab::{Experiment, registry};
 
 /// File, rows, columns of features, features with a category each, classes.
 const TABLES: [(&str, usize, usize, usize, usize); 5] = [
@@ -65,4 +67,23 @@ fn missing_values_of_mushroom_are_refused_or_dropped() {
     assert!(refused.ends_with(sentence), "{refused}");
     let dropped = Table::load(&TableOptions { missing: Missing::Drop, ..file }).unwrap();
     assert_eq!(dropped.rows(), 8_124 - 2_480);
+}
+
+/// By this protocol LinUCB should make about a thousand mistakes.
+#[test]
+fn linear_optimism_makes_about_a_thousand_mistakes_on_shuttle() {
+    let Some(folder) = folder() else { return };
+    let registry = registry();
+    let experiment = Experiment::load(&folder.join("../experiments/real/shuttle.toml"), &registry).unwrap();
+    let world = &experiment.worlds[0];
+    assert_eq!((world.rounds, world.title.as_str()), (10_000, "shuttle, p = 9, K = 7"));
+    let linear = experiment.contenders.iter().find(|contender| contender.label == "LinUCB").unwrap();
+    // What the experiment's tuning trials choose.
+    let tuned = Settings::new().with("alpha", 1.0);
+    assert!(linear.candidates().contains(&tuned));
+    for number in 0..experiment.trials {
+        let trial = experiment.trial(&registry, world, linear, &tuned, Stage::Reported, number).unwrap();
+        let mistakes = *trial.run(&registry).unwrap().regret.last().unwrap();
+        assert!((900.0..=1150.0).contains(&mistakes), "{number}: {mistakes}");
+    }
 }

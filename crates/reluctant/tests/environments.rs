@@ -6,8 +6,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use reluctant::conformance::environments::{CHECKS, Make};
-use reluctant::env::{BUILT_IN, Environment};
-use reluctant::{Error, Means, Noise, Offer, Registry, Result, Round, RoundMemory, Space};
+use reluctant::env::{BUILT_IN, Build, Entry, Environment, Sample};
+use reluctant::params::{Initial, Kind, Param};
+use reluctant::rng::uniform;
+use reluctant::{Error, Key, Means, Noise, Offer, Purpose, Registry, Result, Round, RoundMemory, Space};
 
 #[test]
 fn every_environment_passes_every_check() {
@@ -83,8 +85,7 @@ fn each_check_refuses_what_it_is_for() {
     ];
     for (fault, expected) in cases {
         let make: Make<'_> = &move |key| {
-            let first_word = rand_word(key);
-            let trial = if fault == Fault::IgnoresTheKey { 0.0 } else { first_word };
+            let trial = if fault == Fault::IgnoresTheKey { 0.0 } else { uniform(&mut key.stream()) };
             Ok(Box::new(Broken { fault, trial, asked: AtomicU64::new(0) }))
         };
         let failed: Vec<&str> =
@@ -93,6 +94,42 @@ fn each_check_refuses_what_it_is_for() {
     }
 }
 
-fn rand_word(key: reluctant::Key) -> f64 {
-    reluctant::rng::uniform(&mut key.stream())
+/// The example of CONTRIBUTING.md.
+const COINS: Entry = Entry {
+    name: "coins",
+    summary: "two coins, of which one is better",
+    citation: "Robbins (1952), Some aspects of the sequential design of experiments",
+    params: &[Param::new("gap", Initial::real(0.1), Kind::PROBABILITY, "by how much the second coin is better")],
+    samples: &[Sample { name: "default", settings: &[] }],
+    build: Build::Plain(|params, key| Ok(Box::new(Coins { means: [0.0, params.real("gap")?], key }))),
+};
+
+#[derive(Debug)]
+struct Coins {
+    means: [f64; 2],
+    key: Key,
+}
+
+impl Environment for Coins {
+    fn space(&self) -> Space {
+        Space::Vectors { dim: 2 }
+    }
+
+    fn round<'a>(&'a self, t: u64, _: &'a mut RoundMemory) -> Result<Round<'a>> {
+        let mut stream = self.key.purpose(Purpose::Noise).round(t).stream();
+        Ok(Round {
+            offer: Offer::finite(2, &[1.0, 0.0, 0.0, 1.0])?,
+            means: Means::Each(&self.means),
+            noise: Noise::Coin(uniform(&mut stream)),
+        })
+    }
+}
+
+#[test]
+fn one_of_ones_own_is_added_and_checked_in_a_line_each() {
+    let registry = Registry::default().with_environment(COINS);
+    let entry = registry.environment("coins").unwrap();
+    for check in CHECKS {
+        assert_eq!((check.run)(&|key| entry.build(&entry.samples[0].settings(), key)), Ok(()), "{}", check.name);
+    }
 }

@@ -201,7 +201,9 @@ impl Environment for Contexts {
         let mut stream = self.key.round(t).stream();
         numbers.resize(self.dim + self.action_dim, 0.0);
         unit_vector(&mut stream, &mut numbers[..self.dim]);
-        (means.clear(), names.clear(), action_features.clear());
+        means.clear();
+        names.clear();
+        action_features.clear();
         let mut offer = |action: usize| {
             names.push(self.names[action].clone());
             action_features.extend_from_slice(self.features_of(action));
