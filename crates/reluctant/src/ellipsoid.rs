@@ -22,8 +22,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::instructions::{LANES, Lane, arch};
+use crate::linalg::panels::Sums;
 use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, symmetric_times};
-use crate::panels::Sums;
 use crate::spare::{Spare, with_zeros};
 
 /// Recompute the inverse from A after this many updates. Sooner would gain little: what is left is the rounding of A⁻¹ itself.

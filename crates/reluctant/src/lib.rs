@@ -72,7 +72,6 @@ mod kernels;
 pub mod limits;
 pub mod linalg;
 pub mod offer;
-mod panels;
 pub mod params;
 mod patterns;
 pub mod play;

@@ -7,6 +7,8 @@
 
 use pulp::{Simd, WithSimd};
 
+use super::factor::factor_rows;
+use super::vectors::{self, axpy};
 use crate::instructions::{LANES, Lane, arch};
 use crate::spare::Spare;
 
@@ -143,7 +145,7 @@ fn lanes(room: &mut Spare) -> &mut [Lane] {
     room.as_chunks_mut().0
 }
 
-/// What [`crate::linalg::factor_rows`] does, a block of rows at a time: the upper triangle of A becomes U with A = UᵀU.
+/// What [`factor_rows`] does, a block of rows at a time: the upper triangle of A becomes U with A = UᵀU.
 pub(crate) fn factor(a: &mut [f64], n: usize) -> bool {
     struct Kernel<'k>(&'k mut [f64], usize, &'k mut [Column], &'k mut [Lane]);
     impl WithSimd for Kernel<'_> {
@@ -166,7 +168,7 @@ pub(crate) fn factor(a: &mut [f64], n: usize) -> bool {
                         }
                     }
                 }
-                if !crate::linalg::factor_rows(&mut rest[..(end - start) * n], n, start) {
+                if !factor_rows(&mut rest[..(end - start) * n], n, start) {
                     return false;
                 }
             }
@@ -360,13 +362,13 @@ impl Sums<'_> {
                     for (column, &x) in strip.iter().zip(x.iter()) {
                         for r in 0..HALF {
                             let (a, lost) = (column[r], column[HALF + r]);
-                            crate::linalg::subtract_compensated(&mut sums[r], &mut rests[r], (a, lost, x));
+                            vectors::subtract_compensated(&mut sums[r], &mut rests[r], (a, lost, x));
                         }
                     }
                     b[at..].iter_mut().zip(sums).zip(rests).for_each(|((b, sum), rest)| *b = sum + rest);
                 }
                 for (row, r) in inverse.chunks_exact(n).zip(b) {
-                    crate::linalg::axpy(*r, row, x);
+                    axpy(*r, row, x);
                 }
             }
         }
@@ -437,7 +439,7 @@ impl Refined {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::{Cholesky, axpy, dot, factor_rows, residual_compensated};
+    use crate::linalg::{Cholesky, dot, residual_compensated};
     use crate::rng::{Key, normal};
 
     /// Sizes around those of strips, panels and blocks.
