@@ -61,7 +61,8 @@ class OwnEnvironment:
                 # All trials share it: one at a time.
                 lock = self._lock
         except Exception as cause:
-            raise _noted(cause, where)
+            _note(cause, where)
+            raise
         if not is_environment(given):
             raise TypeError(f"{self.name} must be or return an object with round(t, rng), not {type(given).__name__}")
         return Trial(self.name, given, seed, trial, lock)
@@ -98,7 +99,8 @@ class Trial:
                 with self._lock:
                     answer = self._environment.round(t, rng)
         except Exception as cause:
-            raise _noted(cause, f"in round {t} of trial {_number(self._trial)} in {self._name}")
+            _note(cause, f"in round {t} of trial {_number(self._trial)} in {self._name}")
+            raise
         try:
             return _parts(answer, rng)
         except Fault as fault:
@@ -109,13 +111,12 @@ def _number(trial: int) -> str:
     return str(trial) if trial < TUNING else f"{trial - TUNING} of the tuning"
 
 
-def _noted(cause: Exception, where: str) -> Exception:
-    """The user's own exception, which says from now on where it was raised."""
+def _note(cause: Exception, where: str) -> None:
+    """The user's own exception says from now on where it was raised."""
     if hasattr(cause, "add_note"):
         cause.add_note(where)
     else:
         cause.__dict__.setdefault("__notes__", []).append(where)
-    return cause
 
 
 def _generator(seed: int, trial: int, t: int | None = None) -> np.random.Generator:

@@ -175,7 +175,9 @@ def test_what_has_changed_is_played_again_and_nothing_else(tmp_path: Path) -> No
             rounds=5,
             trials=1,
         )
-        results = experiment.run(progress=lambda *event: heard.append(event[1:]) if event[0] == "finished" else None, out=tmp_path)
+        results = experiment.run(
+            progress=lambda *event: heard.append(event[1:]) if event[0] == "finished" else None, out=tmp_path
+        )
         assert same(Results.read(tmp_path), results)
         return sorted(heard)
 
