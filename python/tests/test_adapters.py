@@ -32,7 +32,7 @@ def test_coba_runs_a_policy_beside_its_own_learners() -> None:
 
 def coba_rewards(cb: Any, environment: Any, *learners: Any) -> list[float]:
     """The mean reward of each learner."""
-    rows = cb.Experiment(environment, list(learners)).run(quiet=True).interactions.to_dicts()
+    rows = list(cb.Experiment(environment, list(learners)).run(quiet=True).interactions.to_dicts())
     return [float(np.mean([row["reward"] for row in rows if row["learner_id"] == i])) for i in range(len(learners))]
 
 
@@ -45,7 +45,12 @@ def test_cobas_labels_are_names(labels: list[str]) -> None:
     contexts = rng.normal(size=(400, 2))
     # The label is the sector of the context; as a number it tells nothing about the reward.
     sectors = np.floor(3 * (np.arctan2(contexts[:, 1], contexts[:, 0]) + np.pi) / (2 * np.pi)).astype(int) % 3
-    world = cb.Environments.from_supervised(contexts.tolist(), [labels[i] for i in sectors], label_type="C")
+    world = cb.Environments.from_lambda(
+        400,
+        lambda i: contexts[i].tolist(),
+        lambda i, c: labels,
+        lambda i, c, a: float(a == labels[sectors[i]]),
+    )
     ours, chance = coba_rewards(cb, world, CobaLearner(Oful(dim=2, features="constant")), cb.RandomLearner())
     assert chance < 0.45 and ours > 0.75
 

@@ -39,11 +39,14 @@ def in_context(context: Any) -> NDArray[np.float64]:
     return np.ones(1) if context is None else np.ravel(reals("context", context))
 
 
-def is_label(action: Any) -> bool:
-    """Whether an action is a name, such as "0" or 3, rather than a vector of features."""
-    import numpy as np
-
-    return isinstance(action, (str, int, np.integer))
+def label(action: Any) -> str | None:
+    """The name of an action that is one text or one number, such as "0" or 3; ``None`` for a vector of features."""
+    if isinstance(action, str):
+        return str(action)
+    if hasattr(action, "__float__") and not hasattr(action, "__len__"):
+        # Libraries make 1.0 of 1, and back.
+        return f"{float(action):.17g}"
+    return None
 
 
 def is_one_hot(action: Any) -> bool:

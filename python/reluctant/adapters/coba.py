@@ -20,7 +20,7 @@ import numpy as np
 from coba.primitives import Learner
 
 from ..policies import Policy
-from ._features import in_context, is_label, is_one_hot, outer
+from ._features import in_context, is_one_hot, label, outer
 
 
 class CobaLearner(Learner):  # type: ignore[misc]
@@ -31,8 +31,8 @@ class CobaLearner(Learner):  # type: ignore[misc]
     policy : Policy
         Its dimension is that of the context where actions are labels, and that of the features otherwise.
     features : callable, optional
-        ``features(context, action)`` returns the vector that the policy sees. By default, actions that are labels, texts or whole
-        numbers, are named actions in their context (a constant where there is none); so are one-hot actions if the policy has
+        ``features(context, action)`` returns the vector that the policy sees. By default, actions that are labels, a text or a
+        number each, are named actions in their context (a constant where there is none); so are one-hot actions if the policy has
         the dimension of the context. Other actions are vectors: themselves, or all products with the context where there is one.
     """
 
@@ -47,7 +47,7 @@ class CobaLearner(Learner):  # type: ignore[misc]
     def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, float | None]:
         """The chosen action and the probability with which it was chosen; ``None`` where that is not known, as with Thompson sampling."""
         if self._has_names(context, actions[0]):
-            choice = self._policy.select(in_context(context), actions=[str(action) for action in actions])
+            choice = self._policy.select(in_context(context), actions=[_name(action) for action in actions])
         else:
             features = self._features or outer
             choice = self._policy.select(np.stack([features(context, action) for action in actions]))
@@ -57,11 +57,15 @@ class CobaLearner(Learner):  # type: ignore[misc]
     def learn(self, context: Any, action: Any, reward: float, probability: float | None, **kwargs: Any) -> None:
         """Learns that the action was rewarded."""
         if self._has_names(context, action):
-            self._policy.update_batch([in_context(context)], [reward], actions=[str(action)])
+            self._policy.update_batch([in_context(context)], [reward], actions=[_name(action)])
         else:
             self._policy.update_batch([(self._features or outer)(context, action)], [reward])
 
     def _has_names(self, context: Any, action: Any) -> bool:
         if self._features is not None:
             return False
-        return is_label(action) or (is_one_hot(action) and self._policy.dim == len(in_context(context)))
+        return label(action) is not None or (is_one_hot(action) and self._policy.dim == len(in_context(context)))
+
+
+def _name(action: Any) -> str:
+    return label(action) or str(action)
