@@ -30,6 +30,9 @@ pub(crate) struct Choice {
     features: Option<Py<PyArray1<f64>>>,
 }
 
+/// A vector as Python has it.
+type Vector<'py> = Bound<'py, PyArray1<f64>>;
+
 /// A choice of the core without what it borrows.
 pub(crate) struct Kept {
     index: Option<usize>,
@@ -77,10 +80,7 @@ impl Choice {
     }
 
     /// The action, its name and its features, as Python's own objects.
-    pub(crate) fn parts<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> (Bound<'py, PyArray1<f64>>, Option<&str>, Option<Bound<'py, PyArray1<f64>>>) {
+    pub(crate) fn parts<'py>(&self, py: Python<'py>) -> (Vector<'py>, Option<&str>, Option<Vector<'py>>) {
         let features = self.features.as_ref().map(|features| features.bind(py).clone());
         (self.action.bind(py).clone(), self.name.as_deref(), features)
     }

@@ -157,9 +157,12 @@ fn param(name: &str, kind: &str) -> Param {
     Param::new(interned(name), Initial::Required, kind, "a parameter of the policy")
 }
 
+/// Names of parameters and the kinds of their values.
+type Table = Vec<(String, String)>;
+
 /// The same table for as long as the program runs; each is kept once.
-fn kept(table: Vec<(String, String)>) -> &'static [Param] {
-    static KNOWN: Mutex<BTreeMap<Vec<(String, String)>, &'static [Param]>> = Mutex::new(BTreeMap::new());
+fn kept(table: Table) -> &'static [Param] {
+    static KNOWN: Mutex<BTreeMap<Table, &'static [Param]>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = known.get(&table) {
         return found;

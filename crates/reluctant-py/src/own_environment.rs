@@ -158,14 +158,13 @@ fn wrong(name: &str, t: u64, sentence: &str) -> Error {
 fn ask(trial: &Py<PyAny>, name: &'static str, t: u64, raised: &Raised, memory: &mut RoundMemory) -> Result<Extent> {
     let RoundMemory { numbers, means, noise, action_features, .. } = memory;
     [&mut *numbers, means, noise, action_features].into_iter().for_each(Vec::clear);
-    let answer = Python::attach(|py| {
+    Python::attach(|py| {
         let answer = raised.keep(trial.bind(py).call_method1("round", (t,)))?;
         if let Ok(sentence) = answer.cast::<PyString>() {
             return Err(wrong(name, t, &sentence.to_string()));
         }
         read_answer(&answer, memory).map_err(|cause| wrong(name, t, &cause.value(py).to_string()))
-    });
-    answer
+    })
 }
 
 /// The parts of a round as `reluctant.own.Trial` names them.

@@ -203,11 +203,11 @@ impl Policy {
             };
             Rows::new(features.len(), features).map_err(wrong)?;
         }
-        if let (false, Space::Contexts { action_dim, .. }) = (state.fresh, state.policy.space()) {
-            if action_dim > 0 && !features.is_empty() && features.len() != action_dim {
-                let (what, expected, found) = ("the set of action features", action_dim, features.len());
-                return Err(Error::Dimension { what, expected, found }.into());
-            }
+        if let (false, Space::Contexts { action_dim: expected @ 1.., .. }) = (state.fresh, state.policy.space())
+            && !features.is_empty()
+            && features.len() != expected
+        {
+            return Err(Error::Dimension { what: "the set of action features", expected, found: features.len() }.into());
         }
         check_observation(self.entry.name, 1, (&[0.0]).into(), reward)?;
         Ok(())
@@ -412,7 +412,8 @@ impl Policy {
         action: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<()> {
         let taken = Taken::read(chosen, action)?;
-        let reward = number("reward", reward.ok_or_else(|| PyTypeError::new_err("reward must be a number, not NoneType"))?)?;
+        let reward =
+            number("reward", reward.ok_or_else(|| PyTypeError::new_err("reward must be a number, not NoneType"))?)?;
         let action = taken.action();
         let chosen = self.with(py, |state| {
             self.check(state, action, reward)?;
