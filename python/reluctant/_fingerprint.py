@@ -1,6 +1,7 @@
 """What identifies code and state of one's own: a hash of sources and of everything that can be pickled.
 
-Where it cannot be had, a token takes its place that matches nothing: what it stands for is played again rather than mistaken.
+Where it cannot be had, a token takes its place that matches nothing: what it stands for is played again rather than
+mistaken.
 """
 
 from __future__ import annotations

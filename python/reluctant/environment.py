@@ -1,4 +1,4 @@
-"""Environments of one's own: what a round is (:class:`Round`), and a function with arms as an environment (:class:`Function`).
+"""Environments of one's own: a round (:class:`Round`), and a function with arms as an environment (:class:`Function`).
 
 An environment is any object with ``dim`` and ``round(t, rng)``; an experiment takes it beside the built-in ones.
 
@@ -38,7 +38,8 @@ class Round:
     means : array of one number an action
         The mean rewards, hidden from policies.
     noise : number, array of one number an action, or "bernoulli"
-        What is added to the mean reward of the chosen action; with "bernoulli" the mean is the probability of a reward of 1.
+        What is added to the mean reward of the chosen action; with "bernoulli" the mean is the probability of a reward
+        of 1.
     context : array, optional
         The numbers that all actions of this round share.
     actions : list of names, optional
@@ -69,7 +70,8 @@ class Function:
     dim : int, optional
         The dimension of an arm, needed where ``arms`` is a count.
     at_once : bool
-        Whether ``mean`` takes all arms as one array, a row each, and returns all of their means: much faster with numpy.
+        Whether ``mean`` takes all arms as one array, a row each, and returns all of their means: much faster with
+        numpy.
 
     Examples
     --------

@@ -37,15 +37,16 @@ class Experiment:
     Parameters
     ----------
     environments : str, mapping, environment, callable, or a list of them
-        The name of an environment, or its ``kind`` and parameters, as a ``[[environment]]`` of a TOML file; ``label`` and
-        ``title`` name it in tables and figures. Or an environment of one's own: an object with ``round(t, rng)``, or a class or
-        function without arguments that makes one for every trial; ``{"label": ..., "environment": mine}`` gives it a name.
+        The name of an environment, or its ``kind`` and parameters, as a ``[[environment]]`` of a TOML file; ``label``
+        and ``title`` name it in tables and figures. Or an environment of one's own: an object with ``round(t, rng)``,
+        or a class or function without arguments that makes one for every trial; ``{"label": ..., "environment": mine}``
+        gives it a name.
     policies : str, mapping, policy, callable, or a list of them
-        The name of a policy; its ``kind`` and parameters, where a list of values is a grid that is tuned on seeds of its own; or a
-        policy of one's own: a callable ``make(dim, seed)`` that returns an object with ``select(arms)`` and
-        ``update(action, reward)``, or such an object, of which every trial gets a copy. ``{"label": ..., "policy": mine}`` gives
-        it a name; what else is in it are keyword arguments of ``make``, and lists are grids. A class of this package, such as
-        ``Oful``, stands for the policy it is made from.
+        The name of a policy; its ``kind`` and parameters, where a list of values is a grid that is tuned on seeds of
+        its own; or a policy of one's own: a callable ``make(dim, seed)`` that returns an object with ``select(arms)``
+        and ``update(action, reward)``, or such an object, of which every trial gets a copy. ``{"label": ..., "policy":
+        mine}`` gives it a name; what else is in it are keyword arguments of ``make``, and lists are grids. A class of
+        this package, such as ``Oful``, stands for the policy it is made from.
     rounds, trials, seed, tuning_trials : int
         The rounds of a trial, the reported trials, the seed of all randomness, the tuning trials of each candidate of a grid.
     name, title : str
@@ -89,8 +90,8 @@ class Experiment:
     def to_toml(self) -> str:
         """The experiment as a TOML file that the command line runs as well.
 
-        Environments and policies of one's own are not in it, which its first line says; an experiment of nothing else cannot be
-        written down.
+        Environments and policies of one's own are not in it, which its first line says; an experiment of nothing else
+        cannot be written down.
         """
         for what, ours, known in (
             ("a policy", self._own.policies, self._core.contenders),
@@ -98,7 +99,8 @@ class Experiment:
         ):
             if len(ours) == len(known):
                 raise ValueError(
-                    f"an experiment needs {what} that TOML can name, and all of this one's are written in Python: {', '.join(ours)}"
+                    f"an experiment needs {what} that TOML can name, "
+                    f"and all of this one's are written in Python: {', '.join(ours)}"
                 )
         return self._text
 

@@ -1,6 +1,7 @@
-"""What one's own environments and policies are to an experiment: how they are made for a trial, and what identifies them.
+"""One's own environments and policies in an experiment: how they are made for a trial, and what identifies them.
 
-The compiled half calls :meth:`OwnEnvironment.start`, :meth:`Trial.round` and :meth:`OwnPolicy.make`, wherever a trial is played.
+The compiled half calls :meth:`OwnEnvironment.start`, :meth:`Trial.round` and :meth:`OwnPolicy.make`, wherever a trial
+is played.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def name_of(thing: Any) -> str:
 
 
 class OwnEnvironment:
-    """An environment written in Python: an object with ``round(t, rng)``, or something that makes one for every trial."""
+    """An environment written in Python: an object with ``round(t, rng)``, or what makes one for every trial."""
 
     def __init__(self, name: str, given: Any) -> None:
         if not is_environment(given):
@@ -208,8 +209,8 @@ def _check_maker(given: Any) -> None:
         inspect.signature(given).bind()
     except TypeError as cause:
         raise TypeError(
-            f"{name_of(given)} needs arguments ({cause}): give an object that is made, something that makes one without arguments, "
-            "or reluctant.Function(mean, arms=...) for a function of the mean reward"
+            f"{name_of(given)} needs arguments ({cause}): give an object that is made, "
+            "something that makes one without arguments, or reluctant.Function(mean, arms=...) for a function of the mean reward"
         ) from None
     except ValueError:
         pass
@@ -232,7 +233,8 @@ class OwnPolicy:
             if self._values:
                 keyword = next(iter(self._values.values()))[0]
                 raise TypeError(
-                    f"{keyword} cannot be given to {self.name}, which is made already: give something that makes it, make(dim, seed, {keyword})"
+                    f"{keyword} cannot be given to {self.name}, which is made already: "
+                    f"give something that makes it, make(dim, seed, {keyword})"
                 )
             return _Copies(given)
         if isinstance(given, type) and issubclass(given, Policy):

@@ -16,7 +16,7 @@ SAMPLES = [
     for number, settings in enumerate(row["samples"])
     if row["name"] != "oracle"
 ]
-"""Every policy of the registry, in each configuration on which the core tests it; without the oracle, which plays in experiments only."""
+"""Every policy of the registry but the oracle, in each configuration on which the core tests it."""
 
 
 def circle(count: int, dim: int = 2, seed: int = 0) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Environments and policies of one's own: beside the built-in ones, on every executor, tuned, kept, resumed and reported."""
+"""Environments and policies of one's own: beside the built-in ones, on every executor, tuned, kept, reported."""
 
 from __future__ import annotations
 

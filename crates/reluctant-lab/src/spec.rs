@@ -108,7 +108,8 @@ impl World {
         Ok(registry.build_environment(&self.kind, &self.settings, Key::new(0))?.space())
     }
 
-    /// The same without what does not make it another one: its title, where its data lie, and the fingerprint of its code.
+    /// The same without what does not make it another one: its title, where its data lie, and the fingerprint of its
+    /// code.
     fn bare(&self) -> World {
         let mut bare = World { title: String::new(), ..self.clone() };
         if let Some(source) = &self.source {
@@ -131,7 +132,8 @@ impl Contender {
         all
     }
 
-    /// The same without the fingerprint of its code: where that has changed, its trials have other names and are played again.
+    /// The same without the fingerprint of its code: where that has changed, its trials have other names and are played
+    /// again.
     fn bare(&self) -> Contender {
         Contender { code: None, ..self.clone() }
     }

@@ -17,8 +17,8 @@ pub(crate) struct Choice {
     /// The half-width of its confidence interval.
     #[pyo3(get)]
     width: f64,
-    /// The probability (on the sphere: the density) with which this action was chosen, 1 if nothing was left to chance; `None` where it is
-    /// not known: that of Thompson sampling has no closed form.
+    /// The probability (on the sphere: the density) with which this action was chosen, 1 if nothing was left to chance;
+    /// `None` where it is not known: that of Thompson sampling has no closed form.
     #[pyo3(get)]
     propensity: Option<f64>,
     /// On the sphere: how sure it is that no other action scores higher.

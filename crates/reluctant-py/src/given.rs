@@ -197,8 +197,8 @@ pub(crate) struct Taken<'py> {
 }
 
 impl<'py> Taken<'py> {
-    /// Reads a vector, a `Choice`, or a context with `action`, the name of the action or a mapping of it to its features. A vector may
-    /// also be given as `action` alone.
+    /// Reads a vector, a `Choice`, or a context with `action`, the name of the action or a mapping of it to its
+    /// features. A vector may also be given as `action` alone.
     pub(crate) fn read(chosen: Option<&Bound<'py, PyAny>>, action: Option<&Bound<'py, PyAny>>) -> PyResult<Self> {
         let (chosen, action) = match (chosen, action) {
             (Some(chosen), action) => (chosen, action),

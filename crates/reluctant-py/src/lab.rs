@@ -49,8 +49,8 @@ pub(crate) struct Experiment {
 
 #[pymethods]
 impl Experiment {
-    /// Reads TOML; `file` and the line are named in errors, unless no file was written. `own` are the environments and the policies that
-    /// are written in Python.
+    /// Reads TOML; `file` and the line are named in errors, unless no file was written. `own` are the environments and
+    /// the policies that are written in Python.
     #[new]
     #[pyo3(signature = (text, file = None, *, own = None))]
     fn new(py: Python<'_>, text: &str, file: Option<PathBuf>, own: Option<Own>) -> PyResult<Self> {

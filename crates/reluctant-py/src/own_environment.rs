@@ -1,4 +1,5 @@
-//! An environment written in Python, as the lab sees it: `reluctant.own.OwnEnvironment` starts it, and its rounds are read here.
+//! An environment written in Python, as the lab sees it: `reluctant.own.OwnEnvironment` starts it, and its rounds are
+//! read here.
 
 use std::sync::Arc;
 
@@ -144,8 +145,8 @@ impl OwnEnvironment {
         if each(a) == each(b) {
             return Ok(());
         }
-        let sentence = "it is another one when it is asked for again; a round is a function of t and rng alone, so take all randomness \
-                        from rng and change nothing";
+        let sentence = "it is another one when it is asked for again; a round is a function of t and rng alone, \
+                        so take all randomness from rng and change nothing";
         Err(self.wrong(t, sentence))
     }
 }

@@ -116,7 +116,8 @@ impl Policy {
         if found == self.dim { Ok(()) } else { Err(Error::Dimension { what, expected: self.dim, found }) }
     }
 
-    /// The policy that a space needs, if it is not the one that is there; an error if that one has chosen or learnt already.
+    /// The policy that a space needs, if it is not the one that is there; an error if that one has chosen or learnt
+    /// already.
     fn other(&self, state: &State, needed: Space) -> Result<Option<Box<dyn reluctant::Policy>>, Refusal> {
         let has = state.policy.space();
         // What takes everything by itself needs no other; what is wrong with a dimension the policy itself says.
@@ -133,16 +134,20 @@ impl Policy {
         }
         let sentence = match (has, needed) {
             (Space::Vectors { .. }, Space::Contexts { .. }) => {
-                "this policy has chosen among arms or learnt from them, and takes no contexts any more: make another one for contexts"
+                "this policy has chosen among arms or learnt from them, and takes no contexts any more: \
+                 make another one for contexts"
             }
             (Space::Contexts { .. }, Space::Vectors { .. }) => {
-                "this policy has chosen in contexts or learnt from them: give a context and the names of actions, or make another one for arms"
+                "this policy has chosen in contexts or learnt from them: \
+                 give a context and the names of actions, or make another one for arms"
             }
             (Space::Contexts { action_dim: 0, .. }, Space::Contexts { action_dim: 1.., .. }) => {
-                "the actions of this policy have no features so far: give their names alone, or make another one for actions with features"
+                "the actions of this policy have no features so far: \
+                 give their names alone, or make another one for actions with features"
             }
             (Space::Contexts { action_dim: 1.., .. }, Space::Contexts { action_dim: 0, .. }) => {
-                "the actions of this policy have features: give a mapping of names to features, or make another one for names alone"
+                "the actions of this policy have features: \
+                 give a mapping of names to features, or make another one for names alone"
             }
             _ => return Ok(None),
         };
@@ -173,8 +178,8 @@ impl Policy {
         state.fresh = false;
     }
 
-    /// Chooses in several rounds. Choosing changes nothing but the count of rounds, and what kind of policy this is: a bad offer among
-    /// good ones leaves no trace.
+    /// Chooses in several rounds. Choosing changes nothing but the count of rounds, and what kind of policy this is: a
+    /// bad offer among good ones leaves no trace.
     fn choose_all<'a>(&self, state: &mut State, offers: impl Iterator<Item = Seen<'a>>) -> Result<Vec<i64>, Refusal> {
         let (rounds, fresh, space) = (state.rounds, state.fresh, state.policy.space());
         let row = |choice: reluctant::Choice<'_>| choice.index.unwrap_or(0) as i64;
@@ -317,8 +322,8 @@ impl Policy {
         self.with(py, |state| Ok(state.policy.needs_finite_arms()))
     }
 
-    /// Chooses one of the arms: an array of one row an arm, or "sphere". With `actions`, what is given is a context, and one of the named
-    /// actions is chosen: a list of names, or a mapping of names to features.
+    /// Chooses one of the arms: an array of one row an arm, or "sphere". With `actions`, what is given is a context,
+    /// and one of the named actions is chosen: a list of names, or a mapping of names to features.
     ///
     /// >>> from reluctant import Oful
     /// >>> choice = Oful(dim=2).select([[1.0, 0.0], [0.6, 0.8]])
@@ -334,7 +339,8 @@ impl Policy {
         Ok(Choice::from_kept(py, kept))
     }
 
-    /// The row, or the place among the actions, that `select` would choose, and nothing else: the fastest way to choose.
+    /// The row, or the place among the actions, that `select` would choose, and nothing else: the fastest way to
+    /// choose.
     #[pyo3(signature = (arms, actions = None))]
     fn select_index(
         &self,
@@ -353,9 +359,10 @@ impl Policy {
         self.with(py, |state| self.choose(state, seen, |choice| choice.index.unwrap_or(0)))
     }
 
-    /// Chooses once for each set of arms, without learning in between: rounds whose rewards come later. The sets are an array of sets ×
-    /// arms × coordinates, or a list of arrays with as many arms as each has. With `actions`, an array of contexts, a row each: a list of
-    /// names or a mapping of names to features for all of them, or a list of such. Returns the places of what was chosen.
+    /// Chooses once for each set of arms, without learning in between: rounds whose rewards come later. The sets are an
+    /// array of sets × arms × coordinates, or a list of arrays with as many arms as each has. With `actions`, an array
+    /// of contexts, a row each: a list of names or a mapping of names to features for all of them, or a list of such.
+    /// Returns the places of what was chosen.
     ///
     /// >>> from reluctant import Uniform
     /// >>> Uniform(dim=2).select_batch([[[1.0, 0.0], [0.0, 1.0]], [[0.6, 0.8]]]).shape
@@ -394,8 +401,8 @@ impl Policy {
         Ok(PyArray1::from_vec(py, chosen))
     }
 
-    /// Learns that an action was rewarded: any that was chosen, late or out of order. What was chosen is a `Choice` or its vector; or a
-    /// context, with `action`, the name of the action or a mapping of it to its features.
+    /// Learns that an action was rewarded: any that was chosen, late or out of order. What was chosen is a `Choice` or
+    /// its vector; or a context, with `action`, the name of the action or a mapping of it to its features.
     ///
     /// >>> from reluctant import Oful
     /// >>> policy = Oful(dim=2)
@@ -427,9 +434,9 @@ impl Policy {
         if chosen { Ok(()) } else { Err(PyValueError::new_err(sentence)) }
     }
 
-    /// Learns from an array of actions and an array of their rewards, in order, chosen by this policy or by another; or from a list of
-    /// `Choice`s; or from an array of contexts, with `actions`, what was chosen in each: a name, or a mapping of it to its features.
-    /// Everything is checked before the first.
+    /// Learns from an array of actions and an array of their rewards, in order, chosen by this policy or by another; or
+    /// from a list of `Choice`s; or from an array of contexts, with `actions`, what was chosen in each: a name, or a
+    /// mapping of it to its features. Everything is checked before the first.
     #[pyo3(signature = (chosen = None, rewards = None, *, actions = None))]
     fn update_batch<'py>(
         &self,
@@ -477,8 +484,8 @@ impl Policy {
         })
     }
 
-    /// The predicted mean reward of every arm and the half-width of its confidence interval, as two arrays. With `actions`, what is given is
-    /// a context, and these are the predictions for the named actions in it.
+    /// The predicted mean reward of every arm and the half-width of its confidence interval, as two arrays. With
+    /// `actions`, what is given is a context, and these are the predictions for the named actions in it.
     ///
     /// >>> from reluctant import Oful
     /// >>> policy = Oful(dim=2, lambda_=1.0)
@@ -507,8 +514,8 @@ impl Policy {
         Ok((PyArray1::from_vec(py, means), PyArray1::from_vec(py, widths)))
     }
 
-    /// What the policy thinks of an action, and why: mean and spread, which model acts, and what is amiss. The action is given as to
-    /// `update`.
+    /// What the policy thinks of an action, and why: mean and spread, which model acts, and what is amiss. The action
+    /// is given as to `update`.
     ///
     /// >>> from reluctant import Plausible
     /// >>> thought = Plausible(dim=2, neurons=3).explain([1.0, 0.0])

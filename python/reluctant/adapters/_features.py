@@ -1,4 +1,4 @@
-"""From what other libraries call a context and an action to what a policy sees: one vector, or a context with named actions."""
+"""From what other libraries call a context and an action to what a policy sees: a vector, or a context with names."""
 
 from __future__ import annotations
 

@@ -31,9 +31,10 @@ class CobaLearner(Learner):  # type: ignore[misc]
     policy : Policy
         Its dimension is that of the context where actions are labels, and that of the features otherwise.
     features : callable, optional
-        ``features(context, action)`` returns the vector that the policy sees. By default, actions that are labels, a text or a
-        number each, are named actions in their context (a constant where there is none); so are one-hot actions if the policy has
-        the dimension of the context. Other actions are vectors: themselves, or all products with the context where there is one.
+        ``features(context, action)`` returns the vector that the policy sees. By default, actions that are labels, a
+        text or a number each, are named actions in their context (a constant where there is none); so are one-hot
+        actions if the policy has the dimension of the context. Other actions are vectors: themselves, or all products
+        with the context where there is one.
     """
 
     def __init__(self, policy: Policy, features: Callable[[Any, Any], Any] | None = None) -> None:

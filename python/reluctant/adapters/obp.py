@@ -43,8 +43,9 @@ class ObpPolicy:
     n_actions : int
         The number of actions.
     features : callable, optional
-        ``features(context, action)`` returns the vector that the policy sees. By default, actions are named actions in the
-        context if the policy has its dimension; otherwise it must have ``n_actions`` times as many, one block an action.
+        ``features(context, action)`` returns the vector that the policy sees. By default, actions are named actions in
+        the context if the policy has its dimension; otherwise it must have ``n_actions`` times as many, one block an
+        action.
     """
 
     len_list = 1

@@ -84,7 +84,8 @@ class RiverContextualPolicy(_ContextualPolicy):  # type: ignore[misc]
     Parameters
     ----------
     policy : Policy
-        Copied, so that river's clones start afresh. Its dimension is the number of the context's entries, or that of the features.
+        Copied, so that river's clones start afresh. Its dimension is the number of the context's entries, or that of
+        the features.
     features : callable, optional
         ``features(arm_id, context)`` returns the vector that the policy sees. By default arms are named actions in the context,
         whose numbers are taken in the order of their names.
