@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import geometry, policies, theory
 from ._core import Choice, Explanation, ReluNet, __version__, environments
+from .environment import Function, Round
 from .estimate import Fit, Matching, fit, match_neurons
 from .executors import PoolExecutor
 from .experiment import Experiment
@@ -37,10 +38,12 @@ __all__ = [
     "Experiment",
     "Explanation",
     "Fit",
+    "Function",
     "Matching",
     "PoolExecutor",
     "ReluNet",
     "Results",
+    "Round",
     "__version__",
     "environments",
     "fit",

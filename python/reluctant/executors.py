@@ -18,35 +18,25 @@ RETRIES = 3
 """How often a trial is handed in again after its worker was lost."""
 
 
-def play(store: _core.Store, executor: Executor, notify: Notify) -> None:
+OwnOf = Callable[[str, str], Any]
+"""What is written in Python and a worker needs for a trial, by the labels of its environment and its policy."""
+
+
+def play(store: _core.Store, executor: Executor, notify: Notify, own: OwnOf) -> None:
     """Plays the trials that ``store`` misses: all of the tuning first, as it decides what is reported."""
+
+    def call(job: tuple[str, str, str]) -> tuple[Any, ...]:
+        world, policy, trial = job
+        needed = own(world, policy)
+        return (_core.run_trial, trial, _core.__version__, *([] if needed is None else [needed]))
+
     for stage, shown in (("tuning", "tuning"), ("reported", "trials")):
         total, waiting = store.waiting(stage)
         notify("begin", shown, total, total - len(waiting))
-        for (world, policy, trial), line in _results(executor, waiting, lambda job: (_core.run_trial, job[2], _core.__version__)):
+        for (world, policy, trial), line in _results(executor, waiting, call):
             store.accept(trial, line)
             notify("finished", world, policy)
         notify("end")
-
-
-def play_own(
-    trials: list[str],
-    make: Callable[[int, int], Any],
-    executor: Executor | None,
-    notify: Notify,
-    world: str,
-    policy: str,
-) -> list[str]:
-    """Plays trials of a policy written in Python, here or on an executor, and returns their curves in order."""
-    curves: dict[str, str] = {}
-    if executor is None:
-        played: Iterator[tuple[str, str]] = ((trial, _core.run_own(trial, make)) for trial in trials)
-    else:
-        played = _results(executor, trials, lambda trial: (_core.run_own, trial, make))
-    for trial, curve in played:
-        curves[trial] = curve
-        notify("finished", world, policy)
-    return [curves[trial] for trial in trials]
 
 
 def _results(executor: Executor, jobs: list[J], call: Callable[[J], tuple[Any, ...]]) -> Iterator[tuple[J, str]]:

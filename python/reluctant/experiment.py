@@ -14,17 +14,16 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import operator
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from . import _core, executors
+from .own import OwnEnvironment, OwnPolicy, is_environment, name_of
 from .policies import CLASSES, Policy
 from .progress import Notify, choose
 from .results import Results
@@ -37,14 +36,17 @@ class Experiment:
 
     Parameters
     ----------
-    environments : str, mapping, or a list of them
-        The name of an environment, or its ``kind`` and parameters, as a ``[[environment]]`` of a TOML file; ``label`` and
-        ``title`` name it in tables and figures.
+    environments : str, mapping, environment, callable, or a list of them
+        The name of an environment, or its ``kind`` and parameters, as a ``[[environment]]`` of a TOML file; ``label``
+        and ``title`` name it in tables and figures. Or an environment of one's own: an object with ``round(t, rng)``,
+        or a class or function without arguments that makes one for every trial; ``{"label": ..., "environment": mine}``
+        gives it a name.
     policies : str, mapping, policy, callable, or a list of them
-        The name of a policy; its ``kind`` and parameters, where a list of values is a grid that is tuned on seeds of its own; or a
-        policy of one's own: a callable ``make(dim, seed)`` that returns an object with ``select(arms)`` and
-        ``update(action, reward)``, or such an object, of which every trial gets a copy. ``{"label": ..., "policy": mine}`` gives
-        it a name. A class of this package, such as ``Oful``, stands for the policy it is made from.
+        The name of a policy; its ``kind`` and parameters, where a list of values is a grid that is tuned on seeds of
+        its own; or a policy of one's own: a callable ``make(dim, seed)`` that returns an object with ``select(arms)``
+        and ``update(action, reward)``, or such an object, of which every trial gets a copy. ``{"label": ..., "policy":
+        mine}`` gives it a name; what else is in it are keyword arguments of ``make``, and lists are grids. A class of
+        this package, such as ``Oful``, stands for the policy it is made from.
     rounds, trials, seed, tuning_trials : int
         The rounds of a trial, the reported trials, the seed of all randomness, the tuning trials of each candidate of a grid.
     name, title : str
@@ -53,7 +55,7 @@ class Experiment:
 
     def __init__(
         self,
-        environments: str | Table | Sequence[str | Table] = "relu-sphere",
+        environments: Any = "relu-sphere",
         policies: Any = "ofu-relu",
         *,
         rounds: int = 1000,
@@ -64,24 +66,16 @@ class Experiment:
         title: str | None = None,
     ) -> None:
         head = {"name": name, "title": title, "seed": seed, "rounds": rounds, "trials": trials}
-        worlds = [_as_table(world) for world in _as_list(environments)]
-        contenders, own = [], []
-        for place, policy in enumerate(map(_registered, _as_list(policies))):
-            if _is_own(policy):
-                own.append(_Own.read(place, policy))
-            else:
-                contenders.append(_as_table(policy))
-        # An experiment of policies of one's own alone needs one of the registry's to be well formed; it is never played.
-        bare = bool(own) and not contenders
-        text = _toml(head, {"trials": tuning_trials}, worlds, [{"kind": "uniform"}] if bare else contenders)
-        self._set(_core.Experiment(text, bare=bare), text, own)
-
-    def _set(self, core: _core.Experiment, text: str, own: list[_Own]) -> None:
-        labels = core.contenders + [policy.label for policy in own]
-        twice = sorted({label for label in labels if labels.count(label) > 1})
-        if twice:
-            raise ValueError(f"two policies have the label '{twice[0]}': give each its own")
-        self._core, self._text, self._own = core, text, own
+        own = _Own()
+        worlds = [own.environment(world) for world in _as_list(environments)]
+        contenders = [own.policy(policy) for policy in map(_registered, _as_list(policies))]
+        text = _toml(head, {"trials": tuning_trials}, worlds, contenders)
+        own.check_labels(contenders)
+        self._core = _core.Experiment(text, own=(list(own.environments.values()), list(own.policies.values())))
+        self._own, self._text = own, text
+        if own:
+            written = [[table for table in tables if table["kind"] not in own.kinds] for tables in (worlds, contenders)]
+            self._text = own.sentence + _toml(head, {"trials": tuning_trials}, *written)
 
     @classmethod
     def from_toml(cls, source: str | os.PathLike[str]) -> Experiment:
@@ -89,19 +83,25 @@ class Experiment:
         is_text = isinstance(source, str) and "\n" in source
         text = str(source) if is_text else Path(source).read_text(encoding="utf-8")
         experiment = cls.__new__(cls)
-        experiment._set(_core.Experiment(text, "experiment.toml" if is_text else os.fspath(source)), text, [])
+        experiment._core = _core.Experiment(text, "experiment.toml" if is_text else os.fspath(source))
+        experiment._own, experiment._text = _Own(), text
         return experiment
 
     def to_toml(self) -> str:
         """The experiment as a TOML file that the command line runs as well.
 
-        Policies of one's own are not in it; an experiment of nothing else cannot be written down.
+        Environments and policies of one's own are not in it, which its first line says; an experiment of nothing else
+        cannot be written down.
         """
-        if not self._core.contenders:
-            own = ", ".join(policy.label for policy in self._own)
-            raise ValueError(
-                f"an experiment needs a policy that TOML can name, and all of this one's are written in Python: {own}"
-            )
+        for what, ours, known in (
+            ("a policy", self._own.policies, self._core.contenders),
+            ("an environment", self._own.environments, self._core.worlds),
+        ):
+            if len(ours) == len(known):
+                raise ValueError(
+                    f"an experiment needs {what} that TOML can name, "
+                    f"and all of this one's are written in Python: {', '.join(ours)}"
+                )
         return self._text
 
     @property
@@ -131,7 +131,7 @@ class Experiment:
             same to the byte. A trial whose worker is lost is handed in again.
         out : path, optional
             A folder that keeps every trial as it finishes, and the report at the end. A run that was interrupted goes on from
-            there. Trials of policies of one's own are in the report, but are played again.
+            there. Trials of environments and policies of one's own are played again once their code has changed.
         fresh : bool
             Start over even if the folder holds trials.
         """
@@ -140,98 +140,107 @@ class Experiment:
         if executor is None:
             store.run(threads, notify)
         else:
-            executors.play(store, executor, notify)
-        results = Results(store.results(self._play_own(executor, notify)))
+            executors.play(store, executor, notify, self._own.of)
+        results = Results(store.results())
         if out is not None:
             results.write(out)
         return results
 
-    def _play_own(self, executor: Executor | None, notify: Notify) -> list[tuple[int, str, str, list[str]]]:
-        jobs = [
-            (policy, world, self._core.own_trials(world, policy.label)) for policy in self._own for world in self._core.worlds
-        ]
-        if not jobs:
-            return []
-        notify("begin", "own policies", sum(len(trials) for _, _, trials in jobs), 0)
-        played = [
-            (policy.place, world, policy.label, executors.play_own(trials, policy.make, executor, notify, world, policy.label))
-            for policy, world, trials in jobs
-        ]
-        notify("end")
-        # From the first place to the last, so that each finds its place among those before it.
-        return sorted(played, key=lambda row: row[0])
-
     def __repr__(self) -> str:
-        labels = ", ".join(self._core.contenders + [policy.label for policy in self._own])
+        labels = ", ".join(self._core.contenders)
         return f"Experiment({self.name!r}: {labels}; {self._core.trials} trials in {', '.join(self._core.worlds)})"
 
 
-@dataclass(frozen=True)
 class _Own:
-    """A policy written in Python, at its place among the policies."""
+    """The environments and policies of an experiment that are written in Python, by their labels."""
 
-    place: int
-    label: str
-    make: Callable[[int, int], Any]
+    def __init__(self) -> None:
+        self.environments: dict[str, OwnEnvironment] = {}
+        self.policies: dict[str, OwnPolicy] = {}
+        self.kinds: set[str] = set()
 
-    @classmethod
-    def read(cls, place: int, policy: Any) -> _Own:
-        label, given = None, policy
-        if isinstance(policy, Mapping):
-            unknown = set(policy) - {"label", "policy"}
-            if unknown:
-                raise TypeError(f"a policy of one's own has a label and a policy, not '{sorted(unknown)[0]}'")
-            label, given = policy.get("label"), policy["policy"]
-        label = label or getattr(given, "__name__", None) or type(given).__name__
-        if _plays(given) and not isinstance(given, type):
-            return cls(place, label, _Copies(given))
-        if isinstance(given, type) and issubclass(given, Policy):
-            return cls(place, label, _Seeded(given))
-        if callable(given):
-            return cls(place, label, given)
-        raise TypeError(f"{label} must have select(arms) and update(action, reward), or return such an object")
+    def __bool__(self) -> bool:
+        return bool(self.kinds)
 
+    def environment(self, given: Any) -> Table:
+        """The table of an environment."""
+        if isinstance(given, str):
+            return {"kind": given}
+        if isinstance(given, Mapping) and "environment" not in given:
+            return given
+        table = dict(given) if isinstance(given, Mapping) else {"environment": given}
+        mine = table.pop("environment")
+        unknown = sorted(set(table) - {"label", "title", "rounds"})
+        if unknown:
+            raise TypeError(f"an environment of one's own has a label, a title and rounds, not '{unknown[0]}'")
+        label = table.get("label") or name_of(mine)
+        kind = self._kind(name_of(mine), _core.environments())
+        self._add("environments", self.environments, label, OwnEnvironment(kind, mine))
+        return {"kind": kind, "title": label, **table, "label": label}
 
-@dataclass(frozen=True)
-class _Copies:
-    """Gives every trial a copy of one object."""
+    def policy(self, given: Any) -> Table:
+        """The table of a policy."""
+        if isinstance(given, str):
+            return {"kind": given}
+        if isinstance(given, Mapping) and "policy" not in given:
+            return given
+        table = dict(given) if isinstance(given, Mapping) else {"policy": given}
+        mine = table.pop("policy")
+        label = table.pop("label", None) or name_of(mine)
+        if "kind" in table:
+            raise TypeError(f"a policy of one's own has no kind, which {label} is given: it is what it is")
+        kind = self._kind(name_of(mine), _core.policies())
+        policy = OwnPolicy(kind, mine, table)
+        self._add("policies", self.policies, label, policy)
+        return {"kind": kind, "label": label, **table}
 
-    original: Any
+    def _kind(self, name: str, known: list[dict[str, Any]]) -> str:
+        taken = self.kinds | {row["name"] for row in known}
+        kind = next(kind for kind in (name, *(f"{name}-{number}" for number in range(2, 10**6))) if kind not in taken)
+        self.kinds.add(kind)
+        return kind
 
-    def __call__(self, dim: int, seed: int) -> Any:
-        return copy.deepcopy(self.original)
+    def _add(self, what: str, ours: dict[str, Any], label: str, thing: Any) -> None:
+        if label in ours:
+            raise ValueError(f"two {what} have the label '{label}': give each its own")
+        ours[label] = thing
 
+    def check_labels(self, contenders: list[Table]) -> None:
+        """Refuses a policy of one's own whose label another one has."""
+        labels = [table.get("label", table.get("kind")) for table in contenders]
+        twice = [label for label in self.policies if labels.count(label) > 1]
+        if twice:
+            raise ValueError(f"two policies have the label '{twice[0]}': give each its own")
 
-@dataclass(frozen=True)
-class _Seeded:
-    """Makes an object of a class that extends one of this package, whose seed needs its name."""
+    def of(self, world: str, policy: str) -> tuple[list[OwnEnvironment], list[OwnPolicy]] | None:
+        """What a worker needs to play a trial; nothing if environment and policy are built in."""
+        if world not in self.environments and policy not in self.policies:
+            return None
+        environments = [self.environments[world]] if world in self.environments else []
+        return environments, [self.policies[policy]] if policy in self.policies else []
 
-    kind: type[Policy]
-
-    def __call__(self, dim: int, seed: int) -> Any:
-        return self.kind(dim, seed=seed)
+    @property
+    def sentence(self) -> str:
+        """What TOML does not hold."""
+        counts = {"environment": len(self.environments), "policy": len(self.policies)}
+        plural = {"environment": "environments", "policy": "policies"}
+        parts = [f"{count} {what if count == 1 else plural[what]}" for what, count in counts.items() if count]
+        return f"# Without {' and '.join(parts)} written in Python, which TOML cannot name.\n"
 
 
 def _registered(policy: Any) -> Any:
     """A class of this package as the policy of the registry from which it was made; anything else as it is."""
-    named = isinstance(policy, Mapping)
-    given = policy.get("policy") if named and set(policy) <= {"label", "policy"} else policy
+    table = dict(policy) if isinstance(policy, Mapping) else {"policy": policy}
+    given = table.pop("policy", None)
     kind = next((kind for kind, cls in CLASSES.items() if cls is given), None)
     if kind is None:
         return policy
-    return {"kind": kind, "label": named and policy.get("label") or CLASSES[kind].__name__}
-
-
-def _plays(thing: Any) -> bool:
-    return callable(getattr(thing, "select", None)) and callable(getattr(thing, "update", None))
-
-
-def _is_own(policy: Any) -> bool:
-    return "policy" in policy if isinstance(policy, Mapping) else not isinstance(policy, str)
+    return {"kind": kind, "label": table.pop("label", None) or CLASSES[kind].__name__, **table}
 
 
 def _as_list(given: Any) -> list[Any]:
-    many = isinstance(given, Iterable) and not isinstance(given, (str, Mapping, Policy))
+    one = isinstance(given, (str, Mapping, Policy)) or is_environment(given)
+    many = isinstance(given, Iterable) and not one
     return list(given) if many else [given]
 
 
@@ -247,11 +256,7 @@ def _as_threads(given: int | None) -> int:
     return threads
 
 
-def _as_table(given: str | Table) -> Table:
-    return {"kind": given} if isinstance(given, str) else given
-
-
-def _toml(head: Table, tuning: Table, worlds: list[Table], contenders: list[Table]) -> str:
+def _toml(head: Table, tuning: Table, worlds: Sequence[Table], contenders: Sequence[Table]) -> str:
     lines = _entries(head) + ["", "[tuning]", *_entries(tuning)]
     for name, tables in (("environment", worlds), ("policy", contenders)):
         for table in tables:

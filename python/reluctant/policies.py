@@ -5,7 +5,7 @@
 >>> policy = OfuRelu(dim=2, neurons=3, explore=20, seed=1)
 >>> arms = np.array([[1.0, 0.0], [0.0, 1.0], [-0.6, 0.8]])
 >>> choice = policy.select(arms)
->>> policy.update(choice.action, reward=0.7)
+>>> policy.update(choice, reward=0.7)
 >>> policy
 OfuRelu(dim=2, seed=1, neurons=3, explore=20)
 """
@@ -85,7 +85,7 @@ def _signature(row: Mapping[str, Any]) -> inspect.Signature:
 
 def _documentation(row: Mapping[str, Any]) -> str:
     lines = [row["summary"][:1].upper() + row["summary"][1:] + ".", "", row["citation"] + "."]
-    lines += ["", "Parameters", "----------", "dim : int", "    The dimension of an action."]
+    lines += ["", "Parameters", "----------", "dim : int", "    The dimension of an action, or of a context."]
     lines += ["seed : int, default 0", "    All randomness comes from it."]
     for param in row["params"]:
         default = "required" if param["required"] else f"default {param['default_text']}"

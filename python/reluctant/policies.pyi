@@ -27,6 +27,7 @@ class Uniform(Policy):
         dim: int,
         *,
         seed: int = 0,
+        join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 
 class Oracle(Policy):
@@ -35,6 +36,7 @@ class Oracle(Policy):
         dim: int,
         *,
         seed: int = 0,
+        join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 
 class Oful(Policy):
@@ -51,6 +53,7 @@ class Oful(Policy):
         degree: int | None = 2,
         alpha: float | Literal["auto"] | None = None,
         log_det: Literal["ratio", "twice"] | None = "ratio",
+        join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 
 class LinTs(Policy):
@@ -64,6 +67,7 @@ class LinTs(Policy):
         scale: float | None = 1.0,
         features: Literal["raw", "constant", "monomials"] | None = "raw",
         degree: int | None = 2,
+        join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 
 class GpUcb(Policy):
@@ -78,6 +82,7 @@ class GpUcb(Policy):
         length: float | Literal["auto"] | None = None,
         variance: float | Literal["auto"] | None = None,
         budget: int | None = 200,
+        join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 
 class GpTs(Policy):
@@ -92,6 +97,7 @@ class GpTs(Policy):
         length: float | Literal["auto"] | None = None,
         variance: float | Literal["auto"] | None = None,
         budget: int | None = 200,
+        join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 
 class OfuRelu(Policy):
@@ -115,6 +121,7 @@ class OfuRelu(Policy):
         log_det: Literal["ratio", "twice"] | Literal["auto"] | None = None,
         drop_last: bool | Literal["auto"] | None = None,
         late_radius: bool | Literal["auto"] | None = None,
+        join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 
 class OfuReluPlus(Policy):
@@ -137,6 +144,7 @@ class OfuReluPlus(Policy):
         norm_bound: float | Literal["auto"] | None = None,
         signs: Literal["ones", "free"] | None = "ones",
         restarts: int | None = 16,
+        join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 
 class NeuralUcb(Policy):
@@ -155,6 +163,7 @@ class NeuralUcb(Policy):
         gamma: float | None = 0.1,
         steps: int | Literal["auto"] | None = None,
         rate: float | Literal["auto"] | None = None,
+        join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 
 class Plausible(Policy):
@@ -173,6 +182,7 @@ class Plausible(Policy):
         lambda_: float | None = 1.0,
         radius: Literal["measured", "theorem"] | None = "measured",
         delta: float | None = 0.01,
+        join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 
 __all__ = [

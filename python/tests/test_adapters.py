@@ -30,6 +30,47 @@ def test_coba_runs_a_policy_beside_its_own_learners() -> None:
     assert len(cb.Experiment(world, thompson).run(quiet=True).interactions) == 300
 
 
+def coba_rewards(cb: Any, environment: Any, *learners: Any) -> list[float]:
+    """The mean reward of each learner."""
+    rows = list(cb.Experiment(environment, list(learners)).run(quiet=True).interactions.to_dicts())
+    return [float(np.mean([row["reward"] for row in rows if row["learner_id"] == i])) for i in range(len(learners))]
+
+
+@pytest.mark.parametrize("labels", [["0", "1", "2"], ["red", "green", "blue"]], ids=["digits", "words"])
+def test_cobas_labels_are_names(labels: list[str]) -> None:
+    cb = pytest.importorskip("coba")
+    from reluctant.adapters.coba import CobaLearner
+
+    rng = np.random.default_rng(0)
+    contexts = rng.normal(size=(400, 2))
+    # The label is the sector of the context; as a number it tells nothing about the reward.
+    sectors = np.floor(3 * (np.arctan2(contexts[:, 1], contexts[:, 0]) + np.pi) / (2 * np.pi)).astype(int) % 3
+    world = cb.Environments.from_lambda(
+        400,
+        lambda i: contexts[i].tolist(),
+        lambda i, c: labels,
+        lambda i, c, a: float(a == labels[sectors[i]]),
+    )
+    ours, chance = coba_rewards(cb, world, CobaLearner(Oful(dim=2, features="constant")), cb.RandomLearner())
+    assert chance < 0.45 and ours > 0.75
+
+
+def test_cobas_labels_without_a_context_and_in_disguise() -> None:
+    cb = pytest.importorskip("coba")
+    from reluctant.adapters.coba import CobaLearner
+
+    best = cb.Environments.from_lambda(300, lambda i: None, lambda i, c: ["0", "1", "2"], lambda i, c, a: float(a == "1"))
+    ours, chance = coba_rewards(cb, best, CobaLearner(Oful(dim=1)), cb.RandomLearner())
+    assert ours > 0.9 and chance < 0.5
+    numbered = cb.Environments.from_lambda(300, lambda i: None, lambda i, c: [0, 1, 2], lambda i, c, a: float(a == 1))
+    assert coba_rewards(cb, numbered, CobaLearner(Oful(dim=1)))[0] > 0.9
+    hot = cb.Environments.from_linear_synthetic(300, n_actions=3, n_context_features=2, n_action_features=0, seed=1)
+    ours, chance = coba_rewards(cb, hot, CobaLearner(Oful(dim=2, features="constant")), cb.RandomLearner())
+    assert ours > chance + 0.1
+    with pytest.raises(TypeError, match="context must hold real numbers, not .*: say by features="):
+        CobaLearner(Oful(dim=1)).predict(["3"], ["a", "b"])
+
+
 ARMS = {f"arm {angle}": [np.cos(angle), np.sin(angle)] for angle in range(6)}
 
 
@@ -83,6 +124,33 @@ def test_rivers_way_of_using_a_policy() -> None:
     assert contextual.pull([0, 1], {"sign": 1.0}) == 0 and contextual.pull([0, 1], {"sign": -1.0}) == 1
 
 
+def test_rivers_arms_are_names() -> None:
+    pytest.importorskip("river")
+    from reluctant.adapters.river import RiverContextualPolicy, RiverPolicy
+
+    rng = np.random.default_rng(1)
+    policy, total = RiverPolicy(Oful(dim=1)), 0.0
+    for _ in range(200):
+        arm = policy.pull(["0", "1", "2"])
+        reward = float(arm == "1") + 0.1 * rng.normal()
+        policy.update(arm, reward)
+        total += reward
+    assert total / 200 > 0.9
+    contextual, good = RiverContextualPolicy(Oful(dim=2)), 0
+    for t in range(300):
+        x, y = rng.normal(size=2)
+        # The order of a dictionary does not matter.
+        context = {"x": x, "y": y} if t % 2 else {"y": y, "x": x}
+        arm = contextual.pull(["0", "1", "2"], context)
+        means = {"0": x, "1": y, "2": -x - y}
+        contextual.update(arm, context, means[arm])
+        good += t >= 100 and means[arm] == max(means.values())
+    assert good / 200 > 0.9
+    assert contextual.clone()._learner.rounds == 0
+    with pytest.raises(ValueError, match="a context must always have the same entries, x, y, not x"):
+        contextual.pull(["0", "1"], {"x": 1.0})
+
+
 def open_bandit_pipeline(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The library's simulator. Its package imports PyTorch for learners that this test has no use for; an empty shell will do."""
     torch = MagicMock()
@@ -92,12 +160,13 @@ def open_bandit_pipeline(monkeypatch: pytest.MonkeyPatch) -> Any:
     return pytest.importorskip("obp.simulator")
 
 
-def test_the_open_bandit_pipeline_simulates_a_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("dim", [6, 2], ids=["blocks", "names"])
+def test_the_open_bandit_pipeline_simulates_a_policy(monkeypatch: pytest.MonkeyPatch, dim: int) -> None:
     simulator = open_bandit_pipeline(monkeypatch)
     rng = np.random.default_rng(0)
     contexts, actions = rng.normal(size=(600, 2)), rng.integers(3, size=600)
     weights = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
-    policy = ObpPolicy(Oful(dim=6), n_actions=3)
+    policy = ObpPolicy(Oful(dim=dim), n_actions=3)
     feedback = {
         "n_rounds": 600,
         "context": contexts,

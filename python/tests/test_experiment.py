@@ -31,6 +31,20 @@ def lines(folder: Path) -> list[dict[str, Any]]:
     return sorted(kept, key=lambda line: str(line["id"]))
 
 
+class Greedy:
+    """A policy of one's own: the arm nearest to the best action so far."""
+
+    def __init__(self, dim: int, seed: int) -> None:
+        self.rng, self.best, self.top = np.random.default_rng(seed), np.zeros(dim), -np.inf
+
+    def select(self, arms: Any) -> int:
+        return int(np.argmax(arms @ self.best)) if self.rng.random() > 0.1 else int(self.rng.integers(len(arms)))
+
+    def update(self, action: Any, reward: float) -> None:
+        if reward > self.top:
+            self.best, self.top = action, reward
+
+
 @pytest.fixture(scope="module")
 def reference() -> Results:
     return Experiment(**small_settings()).run(progress=False, threads=1)
@@ -197,7 +211,9 @@ def test_the_command_line_writes_the_same_bytes(small: Experiment, tmp_path: Pat
         ({"policies": ["oful", "oful"]}, ValueError, "have the label 'oful'"),
         ({"policies": [Oful, {"kind": "oful", "label": "Oful"}]}, ValueError, "have the label 'Oful'"),
         ({"policies": [Oful(2), {"kind": "oful", "label": "Oful"}]}, ValueError, "two policies have the label 'Oful'"),
-        ({"policies": {"policy": Oful, "lambda_": 1}}, TypeError, "has a label and a policy, not 'lambda_'"),
+        ({"policies": {"policy": Oful, "lamda_": 1}}, ValueError, "did you mean 'lambda'?"),
+        ({"policies": {"policy": Greedy, "kind": "oful"}}, TypeError, "a policy of one's own has no kind"),
+        ({"policies": {"policy": Oful(2), "lambda_": 1}}, TypeError, "lambda_ cannot be given to Oful, which is made already"),
         ({"policies": 7}, TypeError, "must have select(arms) and update(action, reward)"),
     ],
 )
@@ -205,20 +221,6 @@ def test_mistakes_are_named_before_the_first_trial(changes: Any, kind: type[Exce
     with pytest.raises(kind) as caught:
         Experiment(**small_settings(**changes))
     assert sentence in str(caught.value)
-
-
-class Greedy:
-    """A policy of one's own: the arm nearest to the best action so far."""
-
-    def __init__(self, dim: int, seed: int) -> None:
-        self.rng, self.best, self.top = np.random.default_rng(seed), np.zeros(dim), -np.inf
-
-    def select(self, arms: Any) -> int:
-        return int(np.argmax(arms @ self.best)) if self.rng.random() > 0.1 else int(self.rng.integers(len(arms)))
-
-    def update(self, action: Any, reward: float) -> None:
-        if reward > self.top:
-            self.best, self.top = action, reward
 
 
 def test_policies_of_ones_own_play_beside_the_built_in_ones(reference: Results) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import reluctant
 from conftest import SAMPLES, circle, play
-from reluctant import Oful, OfuRelu, Oracle, Plausible, Policy, ReluNet, Uniform, _core
+from reluctant import Experiment, Oful, OfuRelu, Oracle, Plausible, Policy, Uniform, _core
 from reluctant.policies import CLASSES, class_name
 
 each = pytest.mark.parametrize(("cls", "settings"), SAMPLES)
@@ -99,8 +99,6 @@ def test_choices_agree_with_scores_and_with_one_another(cls: Any, settings: dict
 @each
 def test_a_batch_is_the_same_as_one_after_the_other(cls: Any, settings: dict[str, Any]) -> None:
     single, batch = cls(2, **settings), cls(2, **settings)
-    for policy in (single, batch):
-        policy.reveal(ReluNet(np.eye(2)))
     actions, rewards = circle(40), np.linspace(-1, 1, 40)
     for policy in (single, batch):
         policy.select_index(actions)
@@ -134,14 +132,13 @@ def test_a_loop_in_python_is_a_trial_of_the_lab() -> None:
     assert first == [Uniform(dim=2, seed=5).select_index(arms)] + first[1:] and len(set(first)) > 1
 
 
-def test_only_who_is_there_for_scale_is_told_the_truth() -> None:
-    oracle, arms = Oracle(2), circle(50)
-    with pytest.raises(ValueError, match="must be revealed before the first round"):
-        oracle.select(arms)
-    with pytest.raises(ValueError, match="the network has dimension 3, but dimension 2 is needed"):
-        oracle.reveal(ReluNet(np.eye(3)))
-    oracle.reveal(ReluNet(np.eye(2)))
-    assert oracle.select_index(arms) == np.argmax(np.maximum(0, arms).sum(axis=1))
+def test_the_oracle_plays_in_experiments_only() -> None:
+    assert not hasattr(Oracle(2), "reveal")
+    for call in (lambda: Oracle(2).select(circle(5)), lambda: Oracle(2).select([1.0, 0.0], actions=["a"])):
+        with pytest.raises(ValueError, match="oracle reads the mean rewards of a round.*: let it play in an environment"):
+            call()
+    experiment = Experiment({"kind": "relu-sphere", "arms": 20}, policies=Oracle, rounds=20, trials=2)
+    assert (experiment.run(progress=False).trials()["regret"] == 0).all()
 
 
 def test_repr_makes_the_policy_again() -> None:

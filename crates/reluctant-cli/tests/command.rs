@@ -383,16 +383,21 @@ fn what_would_not_fit_in_memory_is_refused_before_it_starts() {
 }
 
 #[test]
-fn results_of_another_version_are_not_mixed_in() {
+fn results_of_another_behaviour_are_not_mixed_in() {
     let dir = workplace();
     assert!(reluctant(&["run", "small.toml", "--out", "out"], dir.path()).status.success());
     let path = dir.path().join("out/experiment.json");
-    let version = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\"");
     let text = fs::read_to_string(&path).unwrap();
-    assert!(text.contains(version));
-    fs::write(&path, text.replace(version, "\"version\": \"0.0.9\"")).unwrap();
+    let version = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\"");
+    let behaviour = format!("\"behaviour\": {}", reluctant::BEHAVIOUR);
+    assert!(text.contains(version) && text.contains(&behaviour));
+    // Another version that plays to the same bits may go on.
+    let newer = text.replace(version, "\"version\": \"0.0.9\"");
+    fs::write(&path, &newer).unwrap();
+    assert!(reluctant(&["run", "small.toml", "--out", "out"], dir.path()).status.success());
+    fs::write(&path, newer.replace(&behaviour, "\"behaviour\": 999")).unwrap();
     let run = reluctant(&["run", "small.toml", "--out", "out"], dir.path());
-    refused(&run, 2, &["they were played by version 0.0.9, and this is version"]);
+    refused(&run, 2, &["they were played by version 0.0.9, whose results differ in their bits", "--fresh"]);
     assert!(reluctant(&["report", "out"], dir.path()).status.success());
 }
 

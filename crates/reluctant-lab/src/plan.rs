@@ -44,6 +44,9 @@ pub struct Trial {
     /// The data that the environment takes its rounds from, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+    /// A fingerprint of the policy's code, if a program brought it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }
 
 /// Data that an environment takes its rounds from.
@@ -173,6 +176,7 @@ mod tests {
             stage,
             trial: number,
             source: None,
+            code: None,
         }
     }
 

@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
                     self.wrong(Some(at), format!("the grid of {label} has more than {MAX_CANDIDATES} candidates"))
                 );
             }
-            contenders.push((at, Contender { label, kind, settings, grid }));
+            contenders.push((at, Contender { label, kind, settings, grid, code: None }));
         }
         self.unique(contenders.iter().map(|(at, contender)| (*at, contender.label.as_str())), "policy")?;
         Ok(contenders.into_iter().map(|(_, contender)| contender).collect())

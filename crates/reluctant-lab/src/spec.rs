@@ -81,6 +81,9 @@ pub struct Contender {
     pub settings: Settings,
     /// The settings that are tuned, with their candidate values.
     pub grid: Vec<(String, Vec<Value>)>,
+    /// A fingerprint of its code, if a program brought it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }
 
 impl World {
@@ -105,12 +108,15 @@ impl World {
         Ok(registry.build_environment(&self.kind, &self.settings, Key::new(0))?.space())
     }
 
-    /// The same without what does not change its rounds: its title, and where its data lie.
+    /// The same without what does not make it another one: its title, where its data lie, and the fingerprint of its
+    /// code.
     fn bare(&self) -> World {
         let mut bare = World { title: String::new(), ..self.clone() };
         if let Some(source) = &self.source {
             source.paths.iter().for_each(|name| bare.settings.set(name, source.content.as_str()));
         }
+        // Code without data: where it has changed, its trials have other names and are played again.
+        bare.source = bare.source.filter(|source| !source.paths.is_empty());
         bare
     }
 }
@@ -124,6 +130,12 @@ impl Contender {
                 all.iter().flat_map(|base| values.iter().map(|value| base.clone().with(name, value.clone()))).collect();
         }
         all
+    }
+
+    /// The same without the fingerprint of its code: where that has changed, its trials have other names and are played
+    /// again.
+    fn bare(&self) -> Contender {
+        Contender { code: None, ..self.clone() }
     }
 
     /// The fixed settings together with a candidate's.
@@ -145,7 +157,11 @@ impl Experiment {
         stage: Stage,
         trial: u64,
     ) -> reluctant::Result<Trial> {
-        let policy_settings = policy::tell(registry.policy(&contender.kind)?, &contender.with(candidate), &world.facts);
+        let mut policy_settings = contender.with(candidate);
+        // What a program brought is told nothing, so that its results can be read where it is not known.
+        if contender.code.is_none() {
+            policy_settings = policy::tell(registry.policy(&contender.kind)?, &policy_settings, &world.facts);
+        }
         Ok(Trial {
             environment: world.kind.clone(),
             environment_settings: world.settings.clone(),
@@ -156,6 +172,7 @@ impl Experiment {
             stage,
             trial,
             source: world.source.clone(),
+            code: contender.code.clone(),
         })
     }
 
@@ -179,7 +196,14 @@ impl Experiment {
         if !self.worlds.iter().map(World::bare).eq(other.worlds.iter().map(World::bare)) {
             return Some("its environments differ".to_owned());
         }
-        (self.contenders != other.contenders).then(|| "its policies differ".to_owned())
+        let alike = self.contenders.iter().map(Contender::bare).eq(other.contenders.iter().map(Contender::bare));
+        (!alike).then(|| "its policies differ".to_owned())
+    }
+
+    /// The fingerprints of all code that a program brought, and of all data.
+    pub(crate) fn code(&self) -> Vec<Option<&str>> {
+        let worlds = self.worlds.iter().map(|world| world.source.as_ref().map(|source| source.content.as_str()));
+        worlds.chain(self.contenders.iter().map(|contender| contender.code.as_deref())).collect()
     }
 
     /// A short name for the content of this experiment.

@@ -103,6 +103,11 @@ impl Store {
             if let Some(what) = held.difference(experiment) {
                 return Err(LabError::OtherExperiment { dir: dir.to_owned(), what });
             }
+            // Whoever reads the folder without the programs' code finds their trials by the fingerprints that stand
+            // here.
+            if held.code() != experiment.code() {
+                write_manifest(&manifest, experiment)?;
+            }
         } else if results.exists() {
             let what = "it has a results.jsonl but no experiment.json".to_owned();
             return Err(LabError::OtherExperiment { dir: dir.to_owned(), what });

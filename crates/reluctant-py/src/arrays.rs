@@ -53,8 +53,8 @@ impl<'py> Numbers<'py> {
 }
 
 /// An error unless there is a reward for every action.
-pub(crate) fn check_pairs(actions: &Numbers<'_>, rewards: &Numbers<'_>) -> PyResult<()> {
-    let (actions, rewards) = (actions.len(0), rewards.len(0));
+pub(crate) fn check_pairs(actions: usize, rewards: &Numbers<'_>) -> PyResult<()> {
+    let rewards = rewards.len(0);
     if actions == rewards {
         return Ok(());
     }

@@ -9,41 +9,71 @@ use std::time::Duration;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use reluctant::Registry;
 use reluctant_lab::plan::{Stage, Trial};
-use reluctant_lab::results::{PolicyResults, TrialCurve};
 use reluctant_lab::run::{self, Event, Job};
 use reluctant_lab::{LabError, registry, store};
 
-use crate::errors::{refuse, refuse_lab};
-use crate::own::{self, Raised};
+use crate::errors::refuse_lab;
+use crate::own::Raised;
 use crate::results::Results;
+use crate::{own, own_environment};
 
 /// How often a run looks for a signal, Ctrl-C above all, when nothing else happens.
 const TICK: Duration = Duration::from_millis(50);
+
+/// Environments and policies written in Python: `reluctant.own.OwnEnvironment` and `reluctant.own.OwnPolicy`.
+#[derive(FromPyObject, Default)]
+pub(crate) struct Own(Vec<Py<PyAny>>, Vec<Py<PyAny>>);
+
+impl Own {
+    /// All that the lab knows, and these; and where an exception of theirs is kept.
+    fn registry(&self, py: Python<'_>) -> PyResult<(Registry, Raised)> {
+        let (mut known, raised) = (registry(), Raised::default());
+        for environment in &self.0 {
+            known = known.with_environment(own_environment::entry(environment.bind(py), raised.clone())?);
+        }
+        for policy in &self.1 {
+            known = known.with_policy(own::entry(policy.bind(py), raised.clone())?);
+        }
+        Ok((known, raised))
+    }
+}
 
 /// Environments × policies × trials, checked.
 #[pyclass(frozen, module = "reluctant._core")]
 pub(crate) struct Experiment {
     experiment: reluctant_lab::Experiment,
+    own: Own,
 }
 
 #[pymethods]
 impl Experiment {
-    /// Reads TOML; `file` and the line are named in errors, unless no file was written. With `bare`, its policies are a placeholder: all
-    /// are written in Python.
+    /// Reads TOML; `file` and the line are named in errors, unless no file was written. `own` are the environments and
+    /// the policies that are written in Python.
     #[new]
-    #[pyo3(signature = (text, file = None, *, bare = false))]
-    fn new(text: &str, file: Option<PathBuf>, bare: bool) -> PyResult<Self> {
+    #[pyo3(signature = (text, file = None, *, own = None))]
+    fn new(py: Python<'_>, text: &str, file: Option<PathBuf>, own: Option<Own>) -> PyResult<Self> {
         let path = file.clone().unwrap_or_else(|| "experiment".into());
-        let parsed = reluctant_lab::Experiment::parse(text, &path, &registry());
+        let own = own.unwrap_or_default();
+        let (known, raised) = own.registry(py)?;
+        let parsed = py.detach(|| reluctant_lab::Experiment::parse(text, &path, &known));
+        if let Some(raised) = raised.take() {
+            return Err(raised);
+        }
         let mut experiment = parsed.map_err(|error| match error {
             LabError::Input { message, .. } if file.is_none() => PyValueError::new_err(message),
             error => refuse_lab(error),
         })?;
-        if bare {
-            experiment.contenders.clear();
+        for policy in &own.1 {
+            let policy = policy.bind(py);
+            let (kind, code): (String, String) =
+                (policy.getattr("name")?.extract()?, policy.getattr("code")?.extract()?);
+            for contender in experiment.contenders.iter_mut().filter(|contender| contender.kind == kind) {
+                contender.code = Some(code.clone());
+            }
         }
-        Ok(Experiment { experiment })
+        Ok(Experiment { experiment, own })
     }
 
     #[getter]
@@ -75,24 +105,6 @@ impl Experiment {
     fn contenders(&self) -> Vec<String> {
         self.experiment.contenders.iter().map(|contender| contender.label.clone()).collect()
     }
-
-    /// The reported trials of a policy that is written in Python, in the environment of this label, as JSON.
-    fn own_trials(&self, world: &str, label: &str) -> PyResult<Vec<String>> {
-        let world = self.experiment.worlds.iter().find(|known| known.label == world);
-        let world = world.ok_or_else(|| PyValueError::new_err("there is no such environment"))?;
-        let trial = |trial| Trial {
-            environment: world.kind.clone(),
-            environment_settings: world.settings.clone(),
-            policy: label.to_owned(),
-            policy_settings: reluctant::Settings::new(),
-            rounds: world.rounds,
-            seed: self.experiment.seed,
-            stage: Stage::Reported,
-            trial,
-            source: world.source.clone(),
-        };
-        (0..self.experiment.trials).map(|number| encode(&trial(number))).collect()
-    }
 }
 
 /// The finished trials of an experiment, in a folder or in memory.
@@ -100,6 +112,9 @@ impl Experiment {
 pub(crate) struct Store {
     experiment: Py<Experiment>,
     store: store::Store,
+    known: Registry,
+    /// The exception of an environment or a policy written in Python.
+    raised: Raised,
 }
 
 /// A trial that waits to be played: the labels of its environment and its policy, and the trial itself as JSON.
@@ -114,13 +129,14 @@ impl Store {
             None => store::Store::in_memory(),
             Some(dir) => store::Store::open(&dir, &experiment.bind(py).get().experiment, fresh).map_err(refuse_lab)?,
         };
-        Ok(Store { experiment, store })
+        let (known, raised) = experiment.bind(py).get().own.registry(py)?;
+        Ok(Store { experiment, store, known, raised })
     }
 
     /// Plays every trial that is missing, here, on so many threads (0: one a core). `notify` is called in this thread with what happens.
     fn run(&self, py: Python<'_>, threads: usize, notify: &Bound<'_, PyAny>) -> PyResult<()> {
         let (experiment, notify) = (&self.experiment.bind(py).get().experiment, notify.clone().unbind());
-        let (store, stop) = (&self.store, AtomicBool::new(false));
+        let (store, known, stop) = (&self.store, &self.known, AtomicBool::new(false));
         let (send, receive) = mpsc::channel::<Happening>();
         let (outcome, raised) = py.detach(move || {
             thread::scope(|scope| {
@@ -128,7 +144,7 @@ impl Store {
                 let worker = scope.spawn(move || {
                     // Nobody listens any more only if this thread is gone, too.
                     let tell = |event: Event<'_>| drop(send.send(event.into()));
-                    run::run_until(&registry(), experiment, store, threads, &tell, stop)
+                    run::run_until(known, experiment, store, threads, &tell, stop)
                 });
                 let mut raised: Option<PyErr> = None;
                 loop {
@@ -149,7 +165,7 @@ impl Store {
                 (worker.join(), raised)
             })
         });
-        match (raised, outcome) {
+        match (raised.or_else(|| self.raised.take()), outcome) {
             (Some(raised), _) => Err(raised),
             (None, Ok(outcome)) => outcome.map_err(refuse_lab),
             (None, Err(_)) => Err(PyRuntimeError::new_err("a trial failed without saying why")),
@@ -160,7 +176,7 @@ impl Store {
     fn waiting(&self, py: Python<'_>, stage: &str) -> PyResult<(usize, Vec<Waiting>)> {
         let stage = if stage == "tuning" { Stage::Tuning } else { Stage::Reported };
         let experiment = &self.experiment.bind(py).get().experiment;
-        let jobs = run::jobs(&registry(), experiment, stage, &self.store.finished()).map_err(refuse_lab)?;
+        let jobs = run::jobs(&self.known, experiment, stage, &self.store.finished()).map_err(refuse_lab)?;
         let total = jobs.len();
         let waiting = |job: Job<'_>| Ok((job.world.to_owned(), job.policy.to_owned(), encode(&job.trial)?));
         let missing = run::missing(&self.store, jobs).into_iter().map(waiting).collect::<PyResult<_>>()?;
@@ -172,23 +188,10 @@ impl Store {
         self.store.accept(&decode(trial)?, line).map_err(refuse_lab)
     }
 
-    /// Everything that is finished, in canonical order. `own` are the policies written in Python: their place among all policies, the
-    /// environment, the label, and one curve a trial as JSON.
-    fn results(&self, py: Python<'_>, own: Vec<(usize, String, String, Vec<String>)>) -> PyResult<Results> {
+    /// Everything that is finished, in canonical order.
+    fn results(&self, py: Python<'_>) -> PyResult<Results> {
         let experiment = &self.experiment.bind(py).get().experiment;
-        let mut results = run::assemble(&registry(), experiment, &self.store.finished()).map_err(refuse_lab)?;
-        for (place, world, label, curves) in own {
-            let curves = curves.iter().map(|curve| serde_json::from_str::<TrialCurve>(curve));
-            let trials = curves.collect::<Result<_, _>>().map_err(|cause| PyValueError::new_err(cause.to_string()))?;
-            for panel in results.panels.iter_mut().filter(|panel| panel.name == world) {
-                let (params, tuned) = Default::default();
-                let (label, policy) = (label.clone(), "python".to_owned());
-                let place = place.min(panel.policies.len());
-                panel
-                    .policies
-                    .insert(place, PolicyResults { label, policy, params, tuned, trials: Vec::clone(&trials) });
-            }
-        }
+        let results = run::assemble(&self.known, experiment, &self.store.finished()).map_err(refuse_lab)?;
         Ok(Results::new(results))
     }
 }
@@ -230,36 +233,26 @@ impl Happening {
 }
 
 /// Plays a trial, wherever this is called, and returns its line of `results.jsonl`. `version` is the caller's: other versions may
-/// play otherwise.
+/// play otherwise. `own` are the environments and policies written in Python that the trial names.
 #[pyfunction]
-pub(crate) fn run_trial(py: Python<'_>, trial: &str, version: &str) -> PyResult<String> {
+#[pyo3(signature = (trial, version, own = None))]
+pub(crate) fn run_trial(py: Python<'_>, trial: &str, version: &str, own: Option<Own>) -> PyResult<String> {
     if version != env!("CARGO_PKG_VERSION") {
         let mine = env!("CARGO_PKG_VERSION");
         let sentence = format!("this worker has reluctant {mine}, but the experiment was started with {version}");
         return Err(PyRuntimeError::new_err(sentence));
     }
     let trial = decode(trial)?;
-    py.detach(|| match trial.run(&registry()) {
-        Ok(curve) => store::line(&trial, &curve).map_err(refuse_lab),
-        Err(cause) => Err(refuse(cause)),
-    })
-}
-
-/// Plays a trial with the policy that `make(dim, seed)` returns and returns its curve as JSON.
-#[pyfunction]
-pub(crate) fn run_own(py: Python<'_>, trial: &str, make: &Bound<'_, PyAny>) -> PyResult<String> {
-    let (trial, make) = (decode(trial)?, make.clone().unbind());
-    let raised = Raised::default();
-    let played = py.detach(|| {
-        // Every trial has a seed of its own, the same whoever plays it.
-        let seed = trial.seed.wrapping_add(trial.trial);
-        let known = registry().with_policy(own::entry(&trial.policy, seed, make, raised.clone()));
-        trial.run(&known)
-    });
+    let (known, raised) = own.unwrap_or_default().registry(py)?;
+    let played = py.detach(|| trial.run(&known));
     if let Some(raised) = raised.take() {
         return Err(raised);
     }
-    serde_json::to_string(&played.map_err(refuse)?).map_err(|cause| PyValueError::new_err(cause.to_string()))
+    let curve = played.map_err(|cause| {
+        let (world, policy) = (trial.environment.clone(), trial.policy.clone());
+        refuse_lab(LabError::Trial { world, policy, trial: trial.trial, source: Box::new(cause) })
+    })?;
+    store::line(&trial, &curve).map_err(refuse_lab)
 }
 
 fn encode(trial: &Trial) -> PyResult<String> {

@@ -7,19 +7,23 @@
 //! | `errors` | errors to exceptions, with the same sentences |
 //! | `values` | Python numbers to parameters and back, the registries to dictionaries |
 //! | `policy` | a policy with its seed and its count of rounds |
+//! | `given`, `choice` | what is on offer and what was taken; what was chosen |
 //! | `network` | ReLU networks, their estimator, matching |
 //! | `paper` | the theory's numbers and the geometry of a network |
 //! | `lab`, `results` | experiments, their trials and what came out |
-//! | `own` | a policy written in Python, as the lab sees it |
+//! | `own`, `own_environment` | a policy and an environment written in Python, as the lab sees them |
 //!
 //! The interpreter's lock is released wherever Rust works. Another thread that writes to an array meanwhile changes what is read, as
 //! with numpy itself.
 
 mod arrays;
+mod choice;
 mod errors;
+mod given;
 mod lab;
 mod network;
 mod own;
+mod own_environment;
 mod paper;
 mod policy;
 mod results;
@@ -31,13 +35,15 @@ use pyo3::pymodule;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::lab::{Experiment, Store, run_own, run_trial};
+    use super::choice::{Choice, Explanation};
+    #[pymodule_export]
+    use super::lab::{Experiment, Store, run_trial};
     #[pymodule_export]
     use super::network::{ReluNet, fit, match_neurons};
     #[pymodule_export]
     use super::paper::{alpha0, best_action, cells, most_cells, theory};
     #[pymodule_export]
-    use super::policy::{Choice, Explanation, Policy, saved_kind};
+    use super::policy::{Policy, saved_kind};
     #[pymodule_export]
     use super::results::{Results, read_results};
     #[pymodule_export]

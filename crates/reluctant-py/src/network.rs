@@ -198,7 +198,7 @@ pub(crate) fn fit(
     let neurons = whole("neurons", neurons, 1..=MAX_NEURONS as u64)? as usize;
     let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
     let rewards = Numbers::read("rewards", &["actions"], rewards)?;
-    check_pairs(&actions, &rewards)?;
+    check_pairs(actions.len(0), &rewards)?;
     let (dim, xs, ys) = (actions.len(1), actions.data(), rewards.data());
     let options = FitOptions { model, restarts, agree, iterations };
     let fit = py.detach(|| estimate::fit(Samples::new(dim, xs, ys)?, neurons, &options, Key::new(seed)));

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString};
 use reluctant::entry::Row;
 use reluctant::params::{Initial, Kind, Param};
+use reluctant::policy::COMMON;
 use reluctant::{Error, Settings, Value};
 use reluctant_lab::registry;
 
@@ -42,7 +43,7 @@ pub(crate) fn settings(owner: &str, table: &[Param], given: &Bound<'_, PyDict>) 
 }
 
 /// A number, a word or a truth value.
-fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+pub(crate) fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(flag) = value.cast::<PyBool>() {
         return Ok(Value::Flag(flag.is_true()));
     }
@@ -109,6 +110,8 @@ pub(crate) fn policies(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let rows = registry.policies().iter().map(|entry| {
         let row = describe(py, entry)?;
         row.set_item("sphere", entry.sphere)?;
+        let common = COMMON.iter().map(|param| describe_param(py, param)).collect::<PyResult<Vec<_>>>()?;
+        row.as_any().get_item("params")?.call_method1("extend", (common,))?;
         let samples = entry.samples.iter().map(|sample| write_settings(py, entry.params, &sample.settings()));
         row.set_item("samples", samples.collect::<PyResult<Vec<_>>>()?)?;
         Ok(row)

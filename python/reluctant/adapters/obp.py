@@ -5,11 +5,11 @@ The class does not inherit from obp's, so that it can be made where that package
 >>> import numpy as np
 >>> from reluctant import Oful
 >>> from reluctant.adapters.obp import ObpPolicy
->>> policy = ObpPolicy(Oful(dim=2), n_actions=2, features=lambda context, action: np.eye(2)[action])
+>>> policy = ObpPolicy(Oful(dim=1), n_actions=2)
 >>> for _ in range(20):
-...     action = policy.select_action(np.zeros((1, 1)))
-...     policy.update_params(action=action[0], reward=float(action[0] == 1), context=np.zeros((1, 1)))
->>> policy.select_action(np.zeros((1, 1)))
+...     action = policy.select_action(np.ones((1, 1)))
+...     policy.update_params(action=action[0], reward=float(action[0] == 1), context=np.ones((1, 1)))
+>>> policy.select_action(np.ones((1, 1)))
 array([1])
 """
 
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..policies import Policy
-from ._features import outer
+from ._features import in_context, outer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,11 +39,13 @@ class ObpPolicy:
     Parameters
     ----------
     policy : Policy
-        Its dimension is that of the features.
+        Its dimension is that of the context, or that of the features.
     n_actions : int
         The number of actions.
     features : callable, optional
-        ``features(context, action)`` returns the vector that the policy sees; by default a model of the context for each action.
+        ``features(context, action)`` returns the vector that the policy sees. By default, actions are named actions in
+        the context if the policy has its dimension; otherwise it must have ``n_actions`` times as many, one block an
+        action.
     """
 
     len_list = 1
@@ -51,7 +53,7 @@ class ObpPolicy:
 
     def __init__(self, policy: Policy, n_actions: int, features: Callable[[Any, int], Any] | None = None) -> None:
         self.n_actions = n_actions
-        self._features = features or one_hot(n_actions)
+        self._features = features
         self._fresh = copy.deepcopy(policy)
         self.initialize()
 
@@ -77,11 +79,20 @@ class ObpPolicy:
     def select_action(self, context: Any) -> NDArray[np.int64]:
         """The chosen action, as a list of one."""
         self.n_trial += 1
-        context = np.ravel(np.asarray(context, dtype=np.float64))
-        arms = np.stack([self._features(context, action) for action in range(self.n_actions)])
-        return np.array([self._policy.select_index(arms)])
+        x = in_context(context)
+        if self._has_names(x):
+            return np.array([self._policy.select_index(x, actions=[str(action) for action in range(self.n_actions)])])
+        features = self._features or one_hot(self.n_actions)
+        return np.array([self._policy.select_index(np.stack([features(x, action) for action in range(self.n_actions)]))])
 
     def update_params(self, action: int, reward: float, context: Any = None) -> None:
         """Learns that an action was rewarded in a context."""
-        context = None if context is None else np.ravel(np.asarray(context, dtype=np.float64))
-        self._policy.update_batch([self._features(context, int(action))], [reward])
+        x = in_context(context)
+        if self._has_names(x):
+            self._policy.update_batch([x], [reward], actions=[str(int(action))])
+            return
+        features = self._features or one_hot(self.n_actions)
+        self._policy.update_batch([features(None if context is None else x, int(action))], [reward])
+
+    def _has_names(self, context: NDArray[np.float64]) -> bool:
+        return self._features is None and self._policy.dim == len(context)
