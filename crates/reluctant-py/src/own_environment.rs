@@ -60,6 +60,7 @@ pub(crate) fn entry(own: &Bound<'_, PyAny>, raised: Raised) -> PyResult<Entry> {
         summary: "an environment written in Python",
         citation: "none",
         params: &[],
+        samples: &[],
         build: Build::Own(Arc::new(build)),
     })
 }

@@ -86,7 +86,7 @@ fn without_a_switch_it_is_the_paper() {
         assert_eq!(policy.regime().unwrap(), &regime);
         let mut scratch = Scratch::default();
         let radius = PAPER.radius(regime.ellipsoid().log_det_ratio());
-        regime.score(Rows::new(2, &history.arms).unwrap().into(), radius, &mut scratch);
+        regime.score(Rows::new(2, &history.arms).unwrap(), radius, &mut scratch);
         for (a, b) in scores.iter().zip(scratch.scores()) {
             assert_eq!(a.mean, b.mean);
             assert!((a.width - b.width).abs() < 1e-12);

@@ -159,7 +159,7 @@ fn by_pattern_equals_by_definition(dim: usize, neurons: usize, seed: u64, lambda
     for round in 0..30 {
         arms.chunks_exact_mut(dim).for_each(|x| unit_vector(&mut stream, x));
         let rows = Rows::new(dim, &arms).unwrap();
-        compact.score(rows.into(), radius, &mut scratch);
+        compact.score(rows, radius, &mut scratch);
         let reference = FrozenRelu::score_reference(&literal, &network, rows, radius);
         for (ours, by_definition) in scratch.scores().iter().zip(&reference) {
             assert!(near(ours.mean, by_definition.mean), "round {round}: {ours:?} {by_definition:?}");

@@ -88,7 +88,7 @@ fn random_regime(dim: usize, neurons: usize, samples: usize, factor: f64, stream
 /// Mean and width of one action, by the code that scores finite arms.
 fn score(regime: &FrozenRelu, radius: f64, x: &[f64]) -> (f64, f64) {
     let mut scratch = Scratch::default();
-    regime.score(Rows::new(x.len(), x).unwrap().into(), radius, &mut scratch);
+    regime.score(Rows::new(x.len(), x).unwrap(), radius, &mut scratch);
     (scratch.scores()[0].mean, scratch.scores()[0].width)
 }
 
@@ -99,7 +99,7 @@ fn brute_force(regime: &FrozenRelu, radius: f64, margin: f64, stream: &mut Strea
     data.chunks_exact_mut(dim).for_each(|row| unit_vector(stream, row));
     let mut scratch = Scratch::default();
     let rows = Rows::new(dim, &data).unwrap();
-    regime.score(rows.into(), radius, &mut scratch);
+    regime.score(rows, radius, &mut scratch);
     let mut inside: Vec<(f64, &[f64])> = rows
         .iter()
         .zip(scratch.scores())

@@ -176,7 +176,7 @@ fn ofu_relu_in_compact_features() {
     for step in &ofu_relu.steps {
         let radius = confidence.radius(regime.ellipsoid().log_det_ratio());
         let data = step.arms.concat();
-        regime.score(Rows::new(parameters.d, &data).unwrap().into(), radius, &mut scratch);
+        regime.score(Rows::new(parameters.d, &data).unwrap(), radius, &mut scratch);
         step.expect(radius, scratch.scores());
         regime.update(&step.arms[step.chosen], step.reward);
     }

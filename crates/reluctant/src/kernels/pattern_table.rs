@@ -53,7 +53,7 @@ impl Optimist<'_> {
     /// The best arm, the first of ties, and its score; none if every arm is left out.
     pub(crate) fn best(self, rows: Rows<'_>, table: &mut ModelTable) -> Option<(usize, Score)> {
         #[cfg(target_arch = "x86_64")]
-        if let (2, Some(simd)) = (rows.dim(), pulp::x86::V4::try_new()) {
+        if let (2, pulp::x86::Arch::V4(simd)) = (rows.dim(), arch()) {
             return super::sectors::best(simd, &self, rows, &mut table.models);
         }
         self.best_by_table(rows, table)
