@@ -5,6 +5,7 @@ A trial is a pure function of its key, so it does not matter who plays it, nor h
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from typing import Any, TypeVar
@@ -60,6 +61,11 @@ def _results(executor: Executor, jobs: list[J], call: Callable[[J], tuple[Any, .
                 try:
                     line = future.result()
                 except Exception as cause:
+                    if "pickle" in str(cause) and isinstance(cause, (pickle.PicklingError, AttributeError, TypeError)):
+                        raise TypeError(
+                            f"an environment or a policy of your own cannot travel to the workers ({cause}): "
+                            "define its class or function at the top of a module that they can import"
+                        ) from cause
                     if not _is_loss(cause) or tries == RETRIES:
                         raise
                     pending[submit(job)] = (job, tries + 1)

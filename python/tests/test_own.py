@@ -375,6 +375,15 @@ def test_an_exception_of_ones_own_is_raised_again_with_the_trial_named(tmp_path:
         Experiment(Bad(fail, at=1), "oful")
 
 
+def test_what_cannot_travel_is_refused_with_a_sentence() -> None:
+    experiment = Experiment(Function(lambda x: x[0], arms=np.eye(2)), "oful", rounds=5, trials=1)
+    with (
+        ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool,
+        pytest.raises(TypeError, match="cannot travel to the workers .*: define its class or function at the top of a module"),
+    ):
+        experiment.run(progress=False, executor=pool)
+
+
 class Short(Shop):
     rounds = 10
 
