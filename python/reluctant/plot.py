@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from .results import Results
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +23,19 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "_", "X")
 _LINES = {"mean": ("mean", "lo95", "hi95"), "median": ("median", "q10", "q90")}
 
 
+class Curves(Protocol):
+    """What can be drawn: ``Results``, or anything with the same two."""
+
+    @property
+    def panels(self) -> dict[str, str]:
+        """The title of each panel (environment) by its label."""
+
+    def to_columns(self, what: str = "curves") -> dict[str, Any]:
+        """Columns of numbers, one row a panel, policy and round."""
+
+
 def regret(
-    results: Results,
+    results: Curves,
     *,
     show: str = "mean",
     log: bool = False,

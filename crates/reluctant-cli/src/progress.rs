@@ -40,9 +40,9 @@ impl Progress {
                     *bar = ProgressBar::hidden();
                 }
             }
-            Event::Finished { world, policy } => {
+            Event::Finished { environment, policy } => {
                 bar.inc(1);
-                bar.set_message(format!("{policy} ({world})"));
+                bar.set_message(format!("{policy} ({environment})"));
             }
             Event::End => bar.finish_with_message(""),
         }

@@ -66,10 +66,10 @@ pub enum LabError {
         reason: String,
     },
     /// A trial failed.
-    #[error("trial {trial} of {policy} in {world} failed: {source}")]
+    #[error("trial {trial} of {policy} in {environment} failed: {source}")]
     Trial {
         /// Which environment.
-        world: String,
+        environment: String,
         /// Which policy.
         policy: String,
         /// Which trial.
@@ -78,10 +78,10 @@ pub enum LabError {
         source: Box<reluctant::Error>,
     },
     /// An environment failed in the midst of a trial.
-    #[error("trial {trial} in {world} failed: {source}")]
+    #[error("trial {trial} in {environment} failed: {source}")]
     Environment {
         /// Which environment.
-        world: String,
+        environment: String,
         /// Which trial.
         trial: u64,
         /// Why.

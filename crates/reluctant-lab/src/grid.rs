@@ -6,7 +6,7 @@
 use reluctant::{Key, Registry, Settings, Value};
 
 use crate::plan::Stage;
-use crate::spec::{Contender, Experiment, World};
+use crate::spec::{Contender, EnvironmentSpec, Experiment};
 
 /// The first list of `contender`, of more than one value, all of whose values make the same policy: in every environment, and
 /// whatever the other lists choose.
@@ -16,8 +16,8 @@ pub(crate) fn idle_list<'c>(
     contender: &'c Contender,
 ) -> reluctant::Result<Option<&'c str>> {
     'lists: for (name, values) in contender.grid.iter().filter(|(_, values)| values.len() > 1) {
-        for world in &experiment.worlds {
-            if matters(registry, experiment, world, contender, name, &values[0])? {
+        for environment in &experiment.environments {
+            if matters(registry, experiment, environment, contender, name, &values[0])? {
                 continue 'lists;
             }
         }
@@ -30,14 +30,14 @@ pub(crate) fn idle_list<'c>(
 fn matters(
     registry: &Registry,
     experiment: &Experiment,
-    world: &World,
+    environment: &EnvironmentSpec,
     contender: &Contender,
     name: &str,
     first: &Value,
 ) -> reluctant::Result<bool> {
-    let (space, entry) = (world.space(registry)?, registry.policy(&contender.kind)?);
+    let (space, entry) = (environment.space(registry)?, registry.policy(&contender.kind)?);
     let identity = |candidate: &Settings| {
-        let trial = experiment.trial(registry, world, contender, candidate, Stage::Reported, 0)?;
+        let trial = experiment.trial(registry, environment, contender, candidate, Stage::Reported, 0)?;
         entry.build_and_identify(space, &trial.policy_settings, Key::new(0)).map(|(_, identity)| identity)
     };
     for candidate in contender.candidates() {

@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use crate::error::{LabError, Result};
 use crate::grid::idle_list;
 use crate::plan::Stage;
-use crate::spec::{Contender, Experiment, World};
+use crate::spec::{Contender, EnvironmentSpec, Experiment};
 
 /// The most candidates a grid may have.
 const MAX_CANDIDATES: usize = 10_000;
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
             seed: self.number_of(root, "seed", 0, u64::MAX)?.unwrap_or(1),
             trials: self.number_of(root, "trials", 1, MAX_TRIALS)?.unwrap_or(50),
             tuning_trials: self.tuning(root)?,
-            worlds: self.worlds(root, rounds)?,
+            environments: self.environments(root, rounds)?,
             contenders: self.contenders(root)?,
             name,
         };
@@ -104,8 +104,8 @@ impl<'a> Reader<'a> {
         Ok(self.number_of(table, "trials", 1, MAX_TRIALS)?.unwrap_or(10))
     }
 
-    fn worlds(&self, root: &Table<'_>, rounds: u64) -> Result<Vec<World>> {
-        let mut worlds = Vec::new();
+    fn environments(&self, root: &Table<'_>, rounds: u64) -> Result<Vec<EnvironmentSpec>> {
+        let mut environments = Vec::new();
         for (at, table) in self.tables(root, "environment")? {
             let kind = self.kind(table, at, "environment")?;
             let found = self.registry.environment(&kind);
@@ -120,23 +120,23 @@ impl<'a> Reader<'a> {
             }
             Params::resolve(&kind, entry.params, &settings).map_err(|cause| self.misfit(table, at, cause))?;
             self.resolve_paths(entry.params, &mut settings);
-            let mut world = World {
+            let mut environment = EnvironmentSpec {
                 facts: Vec::new(),
-                label: self.text_of(table, "label")?.unwrap_or_else(|| letter(worlds.len())),
+                label: self.text_of(table, "label")?.unwrap_or_else(|| letter(environments.len())),
                 title: String::new(),
                 rounds: self.number_of(table, "rounds", 1, MAX_ROUNDS)?.unwrap_or(rounds),
                 kind,
                 settings,
                 source: None,
             };
-            let built = world.meet(self.registry).map_err(|cause| self.misfit(table, at, cause))?;
-            self.check_rounds(table, at, &world, built.as_ref())?;
-            let own = || built.title().unwrap_or_else(|| title(entry, &world.settings));
-            world.title = self.text_of(table, "title")?.unwrap_or_else(own);
-            worlds.push((at, world));
+            let built = environment.meet(self.registry).map_err(|cause| self.misfit(table, at, cause))?;
+            self.check_rounds(table, at, &environment, built.as_ref())?;
+            let own = || built.title().unwrap_or_else(|| title(entry, &environment.settings));
+            environment.title = self.text_of(table, "title")?.unwrap_or_else(own);
+            environments.push((at, environment));
         }
-        self.unique(worlds.iter().map(|(at, world)| (*at, world.label.as_str())), "environment")?;
-        Ok(worlds.into_iter().map(|(_, world)| world).collect())
+        self.unique(environments.iter().map(|(at, environment)| (*at, environment.label.as_str())), "environment")?;
+        Ok(environments.into_iter().map(|(_, environment)| environment).collect())
     }
 
     /// Paths are meant from the folder of the file that names them.
@@ -151,10 +151,17 @@ impl<'a> Reader<'a> {
     }
 
     /// An error unless the environment has as many rounds as are to be played, and its first one is sound.
-    fn check_rounds(&self, table: &Table<'_>, at: usize, world: &World, built: &dyn Environment) -> Result<()> {
+    fn check_rounds(
+        &self,
+        table: &Table<'_>,
+        at: usize,
+        environment: &EnvironmentSpec,
+        built: &dyn Environment,
+    ) -> Result<()> {
         let here = self.place(table, "rounds").or(Some(at));
-        if let Some(most) = built.rounds().filter(|most| *most < world.rounds) {
-            let message = format!("{} has {most} rounds, and {} are to be played", world.kind, world.rounds);
+        if let Some(most) = built.rounds().filter(|most| *most < environment.rounds) {
+            let message =
+                format!("{} has {most} rounds, and {} are to be played", environment.kind, environment.rounds);
             return Err(self.wrong(here, message));
         }
         let mut memory = RoundMemory::default();
@@ -192,7 +199,7 @@ impl<'a> Reader<'a> {
         let candidates: u64 = experiment.contenders.iter().map(tuned).sum();
         let reported = experiment.trials.saturating_mul(experiment.contenders.len() as u64);
         let tuning = experiment.tuning_trials.saturating_mul(candidates);
-        let total = reported.saturating_add(tuning).saturating_mul(experiment.worlds.len() as u64);
+        let total = reported.saturating_add(tuning).saturating_mul(experiment.environments.len() as u64);
         if total <= MAX_TRIALS {
             return Ok(());
         }
@@ -203,8 +210,8 @@ impl<'a> Reader<'a> {
     /// Builds every candidate of every policy in every environment once, so that no mistake waits for its trial.
     fn check_meetings(&self, root: &Table<'_>, experiment: &Experiment) -> Result<()> {
         let places = self.tables(root, "policy")?;
-        for world in &experiment.worlds {
-            let built = self.registry.build_environment(&world.kind, &world.settings, Key::new(0));
+        for environment in &experiment.environments {
+            let built = self.registry.build_environment(&environment.kind, &environment.settings, Key::new(0));
             let built = built.map_err(|cause| self.wrong(None, cause))?;
             let (space, mut memory) = (built.space(), RoundMemory::default());
             let first = built.round(1, &mut memory).map_err(|cause| self.wrong(None, cause))?;
@@ -213,11 +220,12 @@ impl<'a> Reader<'a> {
                 let entry = self.registry.policy(&contender.kind).map_err(|cause| self.misfit(table, *at, cause))?;
                 for candidate in contender.candidates() {
                     let policy = experiment
-                        .trial(self.registry, world, contender, &candidate, Stage::Reported, 0)
+                        .trial(self.registry, environment, contender, &candidate, Stage::Reported, 0)
                         .and_then(|trial| entry.build(space, &trial.policy_settings, Key::new(0)))
                         .map_err(|cause| self.misfit(table, *at, cause))?;
                     if sphere && (!entry.sphere || policy.needs_finite_arms()) {
-                        let cause = format!("in {}, {}", world.label, Error::NeedsFiniteArms { policy: entry.name });
+                        let cause =
+                            format!("in {}, {}", environment.label, Error::NeedsFiniteArms { policy: entry.name });
                         return Err(self.wrong(self.place(table, "kind").or(Some(*at)), cause));
                     }
                 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::error::{LabError, Result};
 use crate::plan::{Stage, Trial, checkpoints, run_together};
 use crate::results::{LeftOut, Panel, PolicyResults, Results, TrialCurve};
-use crate::spec::{Contender, Experiment, World};
+use crate::spec::{Contender, EnvironmentSpec, Experiment};
 use crate::store::Store;
 
 /// What happens during a run, for whoever shows progress.
@@ -29,7 +29,7 @@ pub enum Event<'a> {
     /// A trial has finished.
     Finished {
         /// The environment's label.
-        world: &'a str,
+        environment: &'a str,
         /// The policy's label.
         policy: &'a str,
     },
@@ -72,7 +72,7 @@ pub fn run_until(
 #[derive(Debug, Clone)]
 pub struct Job<'a> {
     /// The environment's label.
-    pub world: &'a str,
+    pub environment: &'a str,
     /// The policy's label.
     pub policy: &'a str,
     /// The trial.
@@ -83,17 +83,17 @@ impl<'a> Job<'a> {
     fn new(
         registry: &Registry,
         experiment: &Experiment,
-        world: &'a World,
+        environment: &'a EnvironmentSpec,
         contender: &'a Contender,
         candidate: &Settings,
         stage: Stage,
         trial: u64,
     ) -> Result<Self> {
-        let (world_label, policy) = (&world.label, &contender.label);
+        let (label, policy) = (&environment.label, &contender.label);
         let trial = experiment
-            .trial(registry, world, contender, candidate, stage, trial)
-            .map_err(|cause| failed(world_label, Some(policy), trial, cause))?;
-        Ok(Job { world: world_label, policy, trial })
+            .trial(registry, environment, contender, candidate, stage, trial)
+            .map_err(|cause| failed(label, Some(policy), trial, cause))?;
+        Ok(Job { environment: label, policy, trial })
     }
 }
 
@@ -106,17 +106,18 @@ pub fn jobs<'a>(
     finished: &HashMap<String, TrialCurve>,
 ) -> Result<Vec<Job<'a>>> {
     let mut jobs = Vec::new();
-    for_each_meeting(experiment, |world, contender| {
+    for_each_meeting(experiment, |environment, contender| {
         let (candidates, trials) = match stage {
             Stage::Tuning if contender.grid.is_empty() => return Ok(()),
             Stage::Tuning => (contender.candidates(), experiment.tuning_trials),
-            Stage::Reported => {
-                (vec![choose(registry, experiment, world, contender, finished)?.unwrap_or_default()], experiment.trials)
-            }
+            Stage::Reported => (
+                vec![choose(registry, experiment, environment, contender, finished)?.unwrap_or_default()],
+                experiment.trials,
+            ),
         };
         for candidate in candidates {
             for trial in 0..trials {
-                jobs.push(Job::new(registry, experiment, world, contender, &candidate, stage, trial)?);
+                jobs.push(Job::new(registry, experiment, environment, contender, &candidate, stage, trial)?);
             }
         }
         Ok(())
@@ -136,22 +137,22 @@ pub fn missing<'a>(store: &Store, jobs: Vec<Job<'a>>) -> Vec<Job<'a>> {
 }
 
 /// The error of a trial that a policy stopped, or its environment if there is no policy.
-fn failed(world: &str, policy: Option<&str>, trial: u64, cause: reluctant::Error) -> LabError {
-    let (world, source) = (world.to_owned(), Box::new(cause));
+fn failed(environment: &str, policy: Option<&str>, trial: u64, cause: reluctant::Error) -> LabError {
+    let (environment, source) = (environment.to_owned(), Box::new(cause));
     match policy {
         _ if *source == reluctant::Error::Stopped => LabError::Stopped,
-        Some(policy) => LabError::Trial { world, policy: policy.to_owned(), trial, source },
-        None => LabError::Environment { world, trial, source },
+        Some(policy) => LabError::Trial { environment, policy: policy.to_owned(), trial, source },
+        None => LabError::Environment { environment, trial, source },
     }
 }
 
 fn for_each_meeting<'a>(
     experiment: &'a Experiment,
-    mut each: impl FnMut(&'a World, &'a Contender) -> Result<()>,
+    mut each: impl FnMut(&'a EnvironmentSpec, &'a Contender) -> Result<()>,
 ) -> Result<()> {
-    for world in &experiment.worlds {
+    for environment in &experiment.environments {
         for contender in &experiment.contenders {
-            each(world, contender)?;
+            each(environment, contender)?;
         }
     }
     Ok(())
@@ -173,11 +174,11 @@ fn play_missing(
         batches(&missing, pool.current_num_threads()).par_iter().with_max_len(1).try_for_each(|batch| {
             let trials: Vec<&Trial> = batch.iter().map(|job| &job.trial).collect();
             let stopped = |Stopped { policy, cause }: Stopped| {
-                failed(batch[0].world, policy.map(|i| batch[i].policy), trials[0].trial, cause)
+                failed(batch[0].environment, policy.map(|i| batch[i].policy), trials[0].trial, cause)
             };
             for (job, curve) in batch.iter().zip(run_together(registry, &trials, stop).map_err(stopped)?) {
                 store.append(&job.trial, curve)?;
-                progress(Event::Finished { world: job.world, policy: job.policy });
+                progress(Event::Finished { environment: job.environment, policy: job.policy });
             }
             Ok(())
         })
@@ -200,7 +201,7 @@ fn batches<'j, 'a>(jobs: &'j [Job<'a>], threads: usize) -> Vec<&'j [Job<'a>]> {
 fn choose(
     registry: &Registry,
     experiment: &Experiment,
-    world: &World,
+    environment: &EnvironmentSpec,
     contender: &Contender,
     finished: &HashMap<String, TrialCurve>,
 ) -> Result<Option<Settings>> {
@@ -212,7 +213,7 @@ fn choose(
     for candidate in candidates {
         let mut sum = 0.0;
         for trial in 0..experiment.tuning_trials {
-            let job = Job::new(registry, experiment, world, contender, &candidate, Stage::Tuning, trial)?;
+            let job = Job::new(registry, experiment, environment, contender, &candidate, Stage::Tuning, trial)?;
             let Some(curve) = finished.get(&job.trial.id()) else { return Ok(None) };
             sum += curve.total();
         }
@@ -231,22 +232,22 @@ pub fn assemble(
     finished: &HashMap<String, TrialCurve>,
 ) -> Result<Results> {
     let mut panels = Vec::new();
-    for world in &experiment.worlds {
+    for environment in &experiment.environments {
         let (mut policies, mut left_out) = (Vec::new(), Vec::new());
         for contender in &experiment.contenders {
-            match shown(registry, experiment, world, contender, finished)? {
+            match shown(registry, experiment, environment, contender, finished)? {
                 Ok(policy) => policies.push(policy),
                 Err(reason) => left_out.push(LeftOut { name: contender.label.clone(), reason }),
             }
         }
-        let mut environment = Map::from_iter([("kind".to_owned(), Value::from(world.kind.as_str()))]);
-        environment.extend(to_map(&complete_world(registry, world)));
+        let mut described = Map::from_iter([("kind".to_owned(), Value::from(environment.kind.as_str()))]);
+        described.extend(to_map(&complete_environment(registry, environment)));
         panels.push(Panel {
-            name: world.label.clone(),
-            title: world.title.clone(),
-            environment,
-            rounds: world.rounds,
-            checkpoints: checkpoints(world.rounds),
+            name: environment.label.clone(),
+            title: environment.title.clone(),
+            environment: described,
+            rounds: environment.rounds,
+            checkpoints: checkpoints(environment.rounds),
             planned: experiment.trials,
             policies,
             left_out,
@@ -265,17 +266,17 @@ pub fn assemble(
 fn shown(
     registry: &Registry,
     experiment: &Experiment,
-    world: &World,
+    environment: &EnvironmentSpec,
     contender: &Contender,
     finished: &HashMap<String, TrialCurve>,
 ) -> Result<std::result::Result<PolicyResults, String>> {
-    let Some(chosen) = choose(registry, experiment, world, contender, finished)? else {
-        return missing_tuning(registry, experiment, world, contender, finished).map(Err);
+    let Some(chosen) = choose(registry, experiment, environment, contender, finished)? else {
+        return missing_tuning(registry, experiment, environment, contender, finished).map(Err);
     };
     let mut trials = Vec::new();
     let mut params = Map::new();
     for trial in 0..experiment.trials {
-        let job = Job::new(registry, experiment, world, contender, &chosen, Stage::Reported, trial)?;
+        let job = Job::new(registry, experiment, environment, contender, &chosen, Stage::Reported, trial)?;
         if let Some(curve) = finished.get(&job.trial.id()) {
             trials.push(curve.clone());
         }
@@ -292,14 +293,14 @@ fn shown(
 fn missing_tuning(
     registry: &Registry,
     experiment: &Experiment,
-    world: &World,
+    environment: &EnvironmentSpec,
     contender: &Contender,
     finished: &HashMap<String, TrialCurve>,
 ) -> Result<String> {
     let (mut missing, mut total) = (0, 0);
     for candidate in contender.candidates() {
         for trial in 0..experiment.tuning_trials {
-            let job = Job::new(registry, experiment, world, contender, &candidate, Stage::Tuning, trial)?;
+            let job = Job::new(registry, experiment, environment, contender, &candidate, Stage::Tuning, trial)?;
             missing += u64::from(!finished.contains_key(&job.trial.id()));
             total += 1;
         }
@@ -308,11 +309,11 @@ fn missing_tuning(
 }
 
 /// An environment's settings with its defaults filled in; what is computed is left out.
-fn complete_world(registry: &Registry, world: &World) -> Settings {
-    let resolved = registry.environment(&world.kind).and_then(|entry| {
-        reluctant::Params::resolve(entry.name, entry.params, &world.settings).map(|params| params.complete())
+fn complete_environment(registry: &Registry, environment: &EnvironmentSpec) -> Settings {
+    let resolved = registry.environment(&environment.kind).and_then(|entry| {
+        reluctant::Params::resolve(entry.name, entry.params, &environment.settings).map(|params| params.complete())
     });
-    filled(&world.settings, resolved)
+    filled(&environment.settings, resolved)
 }
 
 /// A policy's settings with its defaults filled in; what is computed is left out.

@@ -45,14 +45,15 @@ pub struct Experiment {
     /// Tuning trials of each candidate of a grid.
     pub tuning_trials: u64,
     /// The environments.
-    pub worlds: Vec<World>,
+    #[serde(rename = "worlds")]
+    pub environments: Vec<EnvironmentSpec>,
     /// The policies.
     pub contenders: Vec<Contender>,
 }
 
 /// An environment of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct World {
+pub struct EnvironmentSpec {
     /// Its name in tables and files.
     pub label: String,
     /// Its title above a figure.
@@ -86,7 +87,7 @@ pub struct Contender {
     pub code: Option<String>,
 }
 
-impl World {
+impl EnvironmentSpec {
     /// Changes a setting, and what the environment tells with it.
     pub fn set(&mut self, registry: &Registry, name: &str, value: impl Into<Value>) -> reluctant::Result<()> {
         self.settings.set(name, value);
@@ -110,8 +111,8 @@ impl World {
 
     /// The same without what does not make it another one: its title, where its data lie, and the fingerprint of its
     /// code.
-    fn bare(&self) -> World {
-        let mut bare = World { title: String::new(), ..self.clone() };
+    fn bare(&self) -> EnvironmentSpec {
+        let mut bare = EnvironmentSpec { title: String::new(), ..self.clone() };
         if let Some(source) = &self.source {
             source.paths.iter().for_each(|name| bare.settings.set(name, source.content.as_str()));
         }
@@ -147,11 +148,11 @@ impl Contender {
 }
 
 impl Experiment {
-    /// The trial of `contender` with `candidate` in `world`.
+    /// The trial of `contender` with `candidate` in `environment`.
     pub fn trial(
         &self,
         registry: &Registry,
-        world: &World,
+        environment: &EnvironmentSpec,
         contender: &Contender,
         candidate: &Settings,
         stage: Stage,
@@ -160,18 +161,18 @@ impl Experiment {
         let mut policy_settings = contender.with(candidate);
         // What a program brought is told nothing, so that its results can be read where it is not known.
         if contender.code.is_none() {
-            policy_settings = policy::tell(registry.policy(&contender.kind)?, &policy_settings, &world.facts);
+            policy_settings = policy::tell(registry.policy(&contender.kind)?, &policy_settings, &environment.facts);
         }
         Ok(Trial {
-            environment: world.kind.clone(),
-            environment_settings: world.settings.clone(),
+            environment: environment.kind.clone(),
+            environment_settings: environment.settings.clone(),
             policy: contender.kind.clone(),
             policy_settings,
-            rounds: world.rounds,
+            rounds: environment.rounds,
             seed: self.seed,
             stage,
             trial,
-            source: world.source.clone(),
+            source: environment.source.clone(),
             code: contender.code.clone(),
         })
     }
@@ -190,10 +191,11 @@ impl Experiment {
                 return Some(format!("it has {what} = {a}, not {b}"));
             }
         }
-        if let Some((a, b)) = self.worlds.iter().zip(&other.worlds).find(|(a, b)| a.rounds != b.rounds) {
+        if let Some((a, b)) = self.environments.iter().zip(&other.environments).find(|(a, b)| a.rounds != b.rounds) {
             return Some(format!("it has rounds = {}, not {}", a.rounds, b.rounds));
         }
-        if !self.worlds.iter().map(World::bare).eq(other.worlds.iter().map(World::bare)) {
+        if !self.environments.iter().map(EnvironmentSpec::bare).eq(other.environments.iter().map(EnvironmentSpec::bare))
+        {
             return Some("its environments differ".to_owned());
         }
         let alike = self.contenders.iter().map(Contender::bare).eq(other.contenders.iter().map(Contender::bare));
@@ -202,8 +204,11 @@ impl Experiment {
 
     /// The fingerprints of all code that a program brought, and of all data.
     pub(crate) fn code(&self) -> Vec<Option<&str>> {
-        let worlds = self.worlds.iter().map(|world| world.source.as_ref().map(|source| source.content.as_str()));
-        worlds.chain(self.contenders.iter().map(|contender| contender.code.as_deref())).collect()
+        let environments = self
+            .environments
+            .iter()
+            .map(|environment| environment.source.as_ref().map(|source| source.content.as_str()));
+        environments.chain(self.contenders.iter().map(|contender| contender.code.as_deref())).collect()
     }
 
     /// A short name for the content of this experiment.

@@ -26,13 +26,14 @@ impl Theorem {
     /// The theorem for `policy`, if there is one: for OFU-ReLU and OFU-ReLU+ where the rewards are those of a ReLU network
     /// with a second layer of ones on a sphere of dimension at least one.
     pub fn of(panel: &Panel, policy: &PolicyResults) -> Option<Self> {
-        let world = &panel.environment;
-        let is = |name: &str, word: &str| world.get(name).and_then(Value::as_str).is_some_and(|said| said == word);
-        if !is("kind", "relu-sphere") || (world.contains_key("signs") && !is("signs", "ones")) {
+        let environment = &panel.environment;
+        let is =
+            |name: &str, word: &str| environment.get(name).and_then(Value::as_str).is_some_and(|said| said == word);
+        if !is("kind", "relu-sphere") || (environment.contains_key("signs") && !is("signs", "ones")) {
             return None;
         }
-        let [dim, neurons] = [size(world, "dim")?, size(world, "neurons")?];
-        let sigma = real(world, "sigma").filter(|sigma| *sigma >= 0.0)?;
+        let [dim, neurons] = [size(environment, "dim")?, size(environment, "neurons")?];
+        let sigma = real(environment, "sigma").filter(|sigma| *sigma >= 0.0)?;
         let lambda = played(policy, "lambda").filter(|lambda| *lambda > 0.0)?;
         if dim < 2 || neurons < 1 {
             return None;
@@ -120,7 +121,7 @@ mod tests {
         Theorem::of(&panel, &policy)
     }
 
-    fn world() -> Value {
+    fn environment() -> Value {
         json!({"kind": "relu-sphere", "dim": 2, "neurons": 3, "sigma": 0.1, "signs": "ones"})
     }
 
@@ -134,7 +135,7 @@ mod tests {
             ("ofu-relu", "Theorem 4.3", "known_gap_optimism", "known_gap_regret"),
             ("ofu-relu-plus", "Theorem 4.4", "unknown_gap_optimism", "unknown_gap_regret"),
         ] {
-            let theorem = theorem(world(), policy, json!({"lambda": 0.001})).unwrap();
+            let theorem = theorem(environment(), policy, json!({"lambda": 0.001})).unwrap();
             let bound = theorem.bound(5000.0);
             assert_eq!((theorem.name(), theorem.trivial(5000.0)), (name, 15_000.0));
             assert_eq!((bound.optimism, bound.total()), (value(optimism), value(whole)));
@@ -145,20 +146,20 @@ mod tests {
     #[test]
     fn parameters_that_were_not_given_have_the_policys_defaults() {
         let given = json!({"lambda": 0.01, "first_batch": 100, "a": 2.0, "b": 2f64.powf(1.0 / 32.0), "nu0": 0.1});
-        assert_eq!(theorem(world(), "ofu-relu-plus", json!({})), theorem(world(), "ofu-relu-plus", given));
-        let other = theorem(world(), "ofu-relu-plus", json!({"first_batch": 50}));
-        assert_ne!(theorem(world(), "ofu-relu-plus", json!({})), other);
+        assert_eq!(theorem(environment(), "ofu-relu-plus", json!({})), theorem(environment(), "ofu-relu-plus", given));
+        let other = theorem(environment(), "ofu-relu-plus", json!({"first_batch": 50}));
+        assert_ne!(theorem(environment(), "ofu-relu-plus", json!({})), other);
     }
 
     #[test]
     fn what_no_theorem_covers_has_none() {
-        assert!(theorem(world(), "ofu-relu", json!({})).is_some());
-        assert_eq!(theorem(world(), "oful", json!({})), None);
-        assert_eq!(theorem(world(), "ofu-relu", json!({"lambda": 0.0})), None);
+        assert!(theorem(environment(), "ofu-relu", json!({})).is_some());
+        assert_eq!(theorem(environment(), "oful", json!({})), None);
+        assert_eq!(theorem(environment(), "ofu-relu", json!({"lambda": 0.0})), None);
         let with = |name: &str, value: Value| {
-            let mut world = world();
-            world[name] = value;
-            theorem(world, "ofu-relu", json!({}))
+            let mut environment = environment();
+            environment[name] = value;
+            theorem(environment, "ofu-relu", json!({}))
         };
         assert_eq!(with("kind", json!("linear-sphere")), None);
         assert_eq!(with("signs", json!("random")), None, "a second layer of ±1 may have no gap");

@@ -75,14 +75,14 @@ fn linear_optimism_makes_about_a_thousand_mistakes_on_shuttle() {
     let Some(folder) = folder() else { return };
     let registry = registry();
     let experiment = Experiment::load(&folder.join("../experiments/real/shuttle.toml"), &registry).unwrap();
-    let world = &experiment.worlds[0];
-    assert_eq!((world.rounds, world.title.as_str()), (10_000, "shuttle, p = 9, K = 7"));
+    let environment = &experiment.environments[0];
+    assert_eq!((environment.rounds, environment.title.as_str()), (10_000, "shuttle, p = 9, K = 7"));
     let linear = experiment.contenders.iter().find(|contender| contender.label == "LinUCB").unwrap();
     // What the experiment's tuning trials choose.
     let tuned = Settings::new().with("alpha", 1.0);
     assert!(linear.candidates().contains(&tuned));
     for number in 0..experiment.trials {
-        let trial = experiment.trial(&registry, world, linear, &tuned, Stage::Reported, number).unwrap();
+        let trial = experiment.trial(&registry, environment, linear, &tuned, Stage::Reported, number).unwrap();
         let mistakes = *trial.run(&registry).unwrap().regret.last().unwrap();
         assert!((900.0..=1150.0).contains(&mistakes), "{number}: {mistakes}");
     }

@@ -98,7 +98,7 @@ impl Experiment {
 
     #[getter]
     fn worlds(&self) -> Vec<String> {
-        self.experiment.worlds.iter().map(|world| world.label.clone()).collect()
+        self.experiment.environments.iter().map(|environment| environment.label.clone()).collect()
     }
 
     #[getter]
@@ -178,7 +178,7 @@ impl Store {
         let experiment = &self.experiment.bind(py).get().experiment;
         let jobs = run::jobs(&self.known, experiment, stage, &self.store.finished()).map_err(refuse_lab)?;
         let total = jobs.len();
-        let waiting = |job: Job<'_>| Ok((job.world.to_owned(), job.policy.to_owned(), encode(&job.trial)?));
+        let waiting = |job: Job<'_>| Ok((job.environment.to_owned(), job.policy.to_owned(), encode(&job.trial)?));
         let missing = run::missing(&self.store, jobs).into_iter().map(waiting).collect::<PyResult<_>>()?;
         Ok((total, missing))
     }
@@ -200,7 +200,7 @@ impl Store {
 #[derive(PartialEq)]
 enum Happening {
     Begin { stage: &'static str, total: u64, finished: u64 },
-    Finished { world: String, policy: String },
+    Finished { environment: String, policy: String },
     End,
 }
 
@@ -211,8 +211,8 @@ impl From<Event<'_>> for Happening {
                 let stage = if stage == Stage::Tuning { "tuning" } else { "trials" };
                 Happening::Begin { stage, total, finished }
             }
-            Event::Finished { world, policy } => {
-                Happening::Finished { world: world.to_owned(), policy: policy.to_owned() }
+            Event::Finished { environment, policy } => {
+                Happening::Finished { environment: environment.to_owned(), policy: policy.to_owned() }
             }
             Event::End => Happening::End,
         }
@@ -224,7 +224,7 @@ impl Happening {
         let py = notify.py();
         let message = match self {
             Happening::Begin { stage, total, finished } => ("begin", stage, total, finished).into_pyobject(py)?,
-            Happening::Finished { world, policy } => ("finished", world, policy).into_pyobject(py)?,
+            Happening::Finished { environment, policy } => ("finished", environment, policy).into_pyobject(py)?,
             Happening::End => ("end",).into_pyobject(py)?,
         };
         let message: Bound<'_, PyTuple> = message;
@@ -249,8 +249,8 @@ pub(crate) fn run_trial(py: Python<'_>, trial: &str, version: &str, own: Option<
         return Err(raised);
     }
     let curve = played.map_err(|cause| {
-        let (world, policy) = (trial.environment.clone(), trial.policy.clone());
-        refuse_lab(LabError::Trial { world, policy, trial: trial.trial, source: Box::new(cause) })
+        let (environment, policy) = (trial.environment.clone(), trial.policy.clone());
+        refuse_lab(LabError::Trial { environment, policy, trial: trial.trial, source: Box::new(cause) })
     })?;
     store::line(&trial, &curve).map_err(refuse_lab)
 }

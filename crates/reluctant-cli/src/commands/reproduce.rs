@@ -27,17 +27,17 @@ pub(crate) fn reproduce(registry: &Registry, options: &Reproduce) -> Result<(), 
 fn adapt(registry: &Registry, mut experiment: Experiment, options: &Reproduce) -> Result<Experiment, Failure> {
     if let Some(panel) = options.panel {
         let label = if panel == Panel::A { "a" } else { "b" };
-        experiment.worlds.retain(|world| world.label == label);
+        experiment.environments.retain(|environment| environment.label == label);
     }
     if let Some(trials) = options.trials {
         experiment.trials = trials;
     }
-    for world in &mut experiment.worlds {
+    for environment in &mut experiment.environments {
         if let Some(rounds) = options.rounds {
-            world.rounds = rounds;
+            environment.rounds = rounds;
         }
         if let Some(sigma) = options.noise {
-            world.set(registry, "sigma", sigma)?;
+            environment.set(registry, "sigma", sigma)?;
         }
     }
     Ok(experiment)
