@@ -1,5 +1,5 @@
-//! The library's side of `./bench`: plays the cases of a folder, whose arms and noise the other side reads too, and prints the times as
-//! JSON. Run by `./bench`; see `peers.py`.
+//! The library's side of `./bench`: plays the cases of a folder, or its table of real data, which the other side reads too, and prints the
+//! times as JSON. Run by `./bench`; see `peers.py`.
 
 #[path = "../floor/mod.rs"]
 mod floor;
@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use reluctant::{Key, Offer, Scratch, Settings, policy};
+use reluctant::{Context, Key, Name, Offer, Scratch, Settings, Space, policy};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -39,20 +39,25 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-fn play(case: &Case, dir: &Path) -> Result<serde_json::Value, Box<dyn Error>> {
-    let dir = dir.join(&case.name);
-    let arms = numbers(&dir.join("arms.f64"))?;
-    let theta = numbers(&dir.join("theta.f64"))?;
-    let noise = numbers(&dir.join("noise.f64"))?;
-    let sets: Vec<&[f64]> = arms.chunks_exact(case.count * case.dim).collect();
+fn settings(given: &serde_json::Map<String, serde_json::Value>) -> Settings {
     let mut settings = Settings::new();
-    for (name, value) in &case.settings {
+    for (name, value) in given {
         match value {
             serde_json::Value::String(word) => settings.set(name, word.as_str()),
             other if other.is_u64() => settings.set(name, other.as_u64().unwrap_or(0)),
             other => settings.set(name, other.as_f64().unwrap_or(0.0)),
         };
     }
+    settings
+}
+
+fn play(case: &Case, dir: &Path) -> Result<serde_json::Value, Box<dyn Error>> {
+    let dir = dir.join(&case.name);
+    let arms = numbers(&dir.join("arms.f64"))?;
+    let theta = numbers(&dir.join("theta.f64"))?;
+    let noise = numbers(&dir.join("noise.f64"))?;
+    let sets: Vec<&[f64]> = arms.chunks_exact(case.count * case.dim).collect();
+    let settings = settings(&case.settings);
     let mean = |x: &[f64]| -> f64 {
         let products = theta.chunks_exact(case.dim).map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum::<f64>());
         products.map(|p| if case.linear { p } else { p.max(0.0) }).sum()
@@ -68,15 +73,16 @@ fn play(case: &Case, dir: &Path) -> Result<serde_json::Value, Box<dyn Error>> {
         hot.clear();
         hot.extend_from_slice(sets[round % sets.len()]);
         let set = hot.as_slice();
-        let arms = Offer::finite(case.dim, set)?;
         if case.floor {
             let start = Instant::now();
             floor::floor(&theta, &[1.0, 0.1, 0.1, 2.0], black_box(set), &mut patterns, &mut forms);
             black_box((&patterns, &forms));
             floors.push(start.elapsed().as_secs_f64() * 1e6);
         }
+        // The check of the arms is part of what a user pays.
         let start = Instant::now();
-        let choice = black_box(policy.select(black_box(arms), key.round(round as u64), &mut scratch)?);
+        let arms = Offer::finite(case.dim, black_box(set))?;
+        let choice = black_box(policy.select(arms, key.round(round as u64), &mut scratch)?);
         let select = start.elapsed();
         let reward = mean(&choice.action) + noise[round % noise.len()];
         let start = Instant::now();
@@ -88,10 +94,42 @@ fn play(case: &Case, dir: &Path) -> Result<serde_json::Value, Box<dyn Error>> {
     Ok(json!({ "case": case.name, "microseconds": median(rounds), "floor": median(floors) }))
 }
 
+/// A real table as contexts: `contexts.f64` holds a row a round, `classes.f64` the right action of each.
+#[derive(Deserialize)]
+struct Table {
+    policy: String,
+    settings: serde_json::Map<String, serde_json::Value>,
+    dim: usize,
+    actions: usize,
+}
+
+/// Plays a table: the mistakes, and the median round.
+fn play_table(table: &Table, dir: &Path) -> Result<serde_json::Value, Box<dyn Error>> {
+    let (contexts, classes) = (numbers(&dir.join("contexts.f64"))?, numbers(&dir.join("classes.f64"))?);
+    let names: Vec<Name> = (0..table.actions).map(|action| Name::from(action.to_string())).collect();
+    let key = Key::new(1);
+    let mut policy = policy::build(&table.policy, Space::contexts(table.dim), &settings(&table.settings), key)?;
+    let (mut scratch, mut mistakes, mut times) = (Scratch::default(), 0, Vec::new());
+    for (t, (context, class)) in (1..).zip(contexts.chunks_exact(table.dim).zip(&classes)) {
+        let start = Instant::now();
+        let offer = Context::new(black_box(context), &names)?.into();
+        let choice = black_box(policy.select(offer, key.round(t), &mut scratch)?);
+        let right = choice.index == Some(*class as usize);
+        policy.update(&choice, f64::from(u8::from(right)))?;
+        times.push(start.elapsed().as_secs_f64() * 1e6);
+        mistakes += usize::from(!right);
+    }
+    Ok(json!({ "mistakes": mistakes, "microseconds": median(times) }))
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     // cargo passes `--bench`, and nothing else when it runs all benchmarks: then there is nothing to play.
     let Some(dir) = std::env::args().skip(1).find(|arg| !arg.starts_with('-')) else { return Ok(()) };
     let dir = Path::new(&dir);
+    if let Ok(text) = fs::read_to_string(dir.join("table.json")) {
+        println!("{}", play_table(&serde_json::from_str(&text)?, dir)?);
+        return Ok(());
+    }
     let cases: Vec<Case> = serde_json::from_str(&fs::read_to_string(dir.join("cases.json"))?)?;
     for case in &cases {
         println!("{}", play(case, dir)?);

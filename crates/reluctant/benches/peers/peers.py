@@ -1,7 +1,7 @@
 """Times reluctant beside other libraries on the same arms, in one run, and writes docs/benchmarks.md. Run by ./bench.
 
-Every contender is asked the same: choose one of 1,000 arms, see its reward, learn. What is timed is choosing and learning, not drawing
-arms. Contenders take turns, several times over, on one core; the least of a contender's times counts, because whatever else the machine
+Every contender is asked the same: choose one of 1,000 arms, see its reward, learn. What is timed is choosing and learning, the
+check of the arms included, not drawing them. Contenders take turns, several times over, on one core; the least of a contender's times counts, because whatever else the machine
 does only ever adds.
 """
 
@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 
 import numpy as np
+import real
 
 warnings.filterwarnings("ignore")
 
@@ -382,11 +383,29 @@ def main():
                 played[case, label] = count
                 print(f"turn {turn + 1}: {case}: {label}: {nice(1e6 * seconds)}, reluctant {nice(ours[case])}", file=sys.stderr, flush=True)
     missing = dict(line.split("\t", 1) for line in missing_file.read_text().splitlines() if "\t" in line)
-    write(docs, ours, floors, theirs, played, broken, missing)
+    write(docs, ours, floors, theirs, played, broken, missing, on_real_data(program, docs.resolve().parent))
     chart(docs / "benchmarks.svg", ours, theirs)
 
 
-def write(docs, ours, floors, theirs, played, broken, missing):
+def on_real_data(program, root):
+    """Rows of the table of disjoint LinUCB on a real set: name, mistakes, microseconds, what differs."""
+    contexts, classes, actions = real.table(root)
+    with tempfile.TemporaryDirectory() as name:
+        rows = [("**reluctant**", *real.reluctant(program, Path(name), contexts, classes, actions), "")]
+    for label, package, maker, note in real.CONTENDERS:
+        if not version(package):
+            continue
+        try:
+            found = real.peer(maker, contexts, classes, actions)
+        except Exception as error:  # A peer that fails is reported, not hidden.
+            rows.append((label, None, None, f"failed: {type(error).__name__}: {error}".splitlines()[0]))
+            continue
+        rows.append((f"{label} {version(package)}", *found, note))
+        print(f"shuttle: {label}: {found[0]} mistakes, {nice(found[1])}", file=sys.stderr, flush=True)
+    return rows
+
+
+def write(docs, ours, floors, theirs, played, broken, missing, real_rows):
     lines = [
         "# Benchmarks",
         "",
@@ -419,8 +438,22 @@ def write(docs, ours, floors, theirs, played, broken, missing):
             lines += ["", f"reluctant takes {ours[case] / floors[case]:.1f} times the floor."]
         if case == "neural-ucb-2":
             lines += ["", f"Over 1,000 rounds, with up to 1,000 training steps in each, a round of reluctant's takes {nice(ours['neural-ucb-2-long'])}."]
+    best = real_rows[0][2]
+    lines += ["", "## Disjoint LinUCB on a real table", ""]
+    lines += [
+        f"Shuttle ([data](../data/README.md)): {real.ROUNDS:,} rows in one random order, p = 9 numbers of unit length, K = 7 classes as named actions,",
+        "α = 1 and λ = 1, one core. A round with all actions, select and update together.",
+        "",
+        "| | mistakes | a round | times reluctant's | what differs |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for label, mistakes, microseconds, note in real_rows:
+        if mistakes is None:
+            lines.append(f"| {label} | | | | {note} |")
+        else:
+            lines.append(f"| {label} | {mistakes:,} | {nice(microseconds)} | {ratio(microseconds / best)} | {note} |")
     lines += ["", "## Peers that did not install", ""]
-    lines += [f"- {name}: {reason}" for name, reason in missing.items()] or ["None: contextualbandits, mabwiser, vowpalwabbit, river, calvera and banditlab all did."]
+    lines += [f"- {name}: {reason}" for name, reason in missing.items()] or ["None: contextualbandits, mabwiser, vowpalwabbit, river, coba, calvera and banditlab all did."]
     (docs / "benchmarks.md").write_text("\n".join(lines) + "\n")
 
 

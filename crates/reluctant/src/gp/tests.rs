@@ -32,17 +32,44 @@ fn trained(shape: Shape, budget: usize, n: usize, dim: usize) -> SparseGp {
 
 /// Mean and variance by one dense solve with all observations.
 fn dense(shape: Shape, n: usize, dim: usize, x: &[f64]) -> (f64, f64) {
+    dense_weighted(shape, n, dim, x, |_| 1.0)
+}
+
+/// The same with observations that count by a weight: their noise variance is divided by it.
+fn dense_weighted(shape: Shape, n: usize, dim: usize, x: &[f64], weight: impl Fn(usize) -> f64) -> (f64, f64) {
     let (xs, ys) = data(n, dim);
     let kernel = kernel(shape);
     let point = |i: usize| &xs[i * dim..(i + 1) * dim];
     let mut matrix: Vec<f64> = (0..n * n).map(|at| kernel.at(point(at / n), point(at % n))).collect();
-    (0..n).for_each(|i| matrix[i * n + i] += SIGMA * SIGMA);
+    (0..n).for_each(|i| matrix[i * n + i] += SIGMA * SIGMA / weight(i));
     let factor = Cholesky::new(&mut matrix, n).unwrap();
     let k: Vec<f64> = (0..n).map(|i| kernel.at(point(i), x)).collect();
     let (mut alpha, mut v) = (ys, k.clone());
     factor.solve(&mut alpha);
     factor.solve_transposed(&mut v);
     (dot(&k, &alpha), kernel.variance - dot(&v, &v))
+}
+
+/// What is forgotten by a factor is what counts by it.
+#[test]
+fn forgetting_divides_the_weight_of_what_was_seen() {
+    let (n, dim, half) = (60, 5, 30);
+    let (xs, ys) = data(n, dim);
+    for shape in SHAPES {
+        let mut gp = SparseGp::new(dim, kernel(shape), SIGMA, 1000);
+        for (i, (x, &y)) in xs.chunks_exact(dim).zip(&ys).enumerate() {
+            if i == half {
+                gp.forget(0.25);
+            }
+            gp.update(x, y);
+        }
+        for x in questions(dim).chunks_exact(dim) {
+            let weight = |i: usize| if i < half { 0.25 } else { 1.0 };
+            let (found, (mean, variance)) = (gp.score_reference(x, 1.0), dense_weighted(shape, n, dim, x, weight));
+            assert!((found.mean - mean).abs() < 0.02 * variance.sqrt(), "{shape:?} {found:?} {mean}");
+            assert!((found.width - variance.sqrt()).abs() < 0.02 * variance.sqrt(), "{shape:?} {found:?} {variance}");
+        }
+    }
 }
 
 fn questions(dim: usize) -> Vec<f64> {
