@@ -118,7 +118,7 @@ impl<'c> From<&'c Choice<'_>> for Action<'c> {
     }
 }
 
-/// How sure an [`Optimistic`] action is.
+/// How sure an optimistic action on the sphere is ([`crate::geometry::Optimistic`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Certificate {
     /// The maximum, up to rounding.
