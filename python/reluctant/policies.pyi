@@ -51,6 +51,7 @@ class Oful(Policy):
         norm_bound: float | None = 1.0,
         features: Literal["raw", "constant", "monomials"] | None = "raw",
         degree: int | None = 2,
+        discount: float | None = 1.0,
         alpha: float | Literal["auto"] | None = None,
         log_det: Literal["ratio", "twice"] | None = "ratio",
         join: Literal["concatenate", "products"] | None = "concatenate",
@@ -67,6 +68,7 @@ class LinTs(Policy):
         scale: float | None = 1.0,
         features: Literal["raw", "constant", "monomials"] | None = "raw",
         degree: int | None = 2,
+        discount: float | None = 1.0,
         join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 
@@ -82,6 +84,7 @@ class GpUcb(Policy):
         length: float | Literal["auto"] | None = None,
         variance: float | Literal["auto"] | None = None,
         budget: int | None = 200,
+        discount: float | None = 1.0,
         join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 
@@ -97,6 +100,7 @@ class GpTs(Policy):
         length: float | Literal["auto"] | None = None,
         variance: float | Literal["auto"] | None = None,
         budget: int | None = 200,
+        discount: float | None = 1.0,
         join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 

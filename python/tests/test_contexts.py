@@ -51,9 +51,10 @@ def test_every_policy_plays_contexts_and_goes_on_to_the_bit(
     assert means.shape == widths.shape == (4,) and np.isfinite(means).all() and (widths >= 0).all()
     one: Any = {"b": FEATURES["b"]} if features else "b"
     thought = policy.explain([0.3, -0.2], action=one)
-    assert thought.mean == means[1] and thought.spread >= 0
+    # One row is summed in another order than many.
+    assert thought.mean == pytest.approx(means[1], rel=1e-12) and thought.spread >= 0
     choice = copy.copy(policy).select([0.3, -0.2], actions=actions)
-    assert policy.explain(choice).mean == means[choice.index]
+    assert policy.explain(choice).mean == pytest.approx(means[choice.index], rel=1e-12)
 
 
 @each

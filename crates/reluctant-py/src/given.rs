@@ -141,7 +141,7 @@ pub(crate) enum Seen<'a> {
 impl<'a> Seen<'a> {
     pub(crate) fn offer(self) -> Result<Offer<'a>, Error> {
         match self {
-            Seen::Rows(dim, data) => Offer::finite(dim, data),
+            Seen::Rows(dim, data) => Offer::deferred(dim, data),
             Seen::Sphere(dim) => Ok(Offer::Sphere { dim }),
             Seen::Context(x, actions) => actions.context(x).map(Offer::Context),
         }

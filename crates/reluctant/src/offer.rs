@@ -28,6 +28,11 @@ impl<'a> Offer<'a> {
         Rows::new(dim, data).map(Offer::Rows)
     }
 
+    /// The same, but whether all numbers are finite is looked at by whoever chooses: in the pass that scores, where there is one.
+    pub fn deferred(dim: usize, data: &'a [f64]) -> Result<Self> {
+        Rows::deferred(dim, data).map(Offer::Rows)
+    }
+
     /// The dimension of an action, or of a context.
     pub fn dim(&self) -> usize {
         match self {
@@ -55,8 +60,14 @@ impl<'a> Offer<'a> {
         }
     }
 
-    /// An error unless the actions, or the context, have dimension `dim`.
+    /// An error unless the actions, or the context, have dimension `dim` and are finite.
     pub fn expect_dim(&self, dim: usize) -> Result<()> {
+        self.expect_shape(dim)?;
+        if let Offer::Rows(rows) = self { rows.ensure_finite() } else { Ok(()) }
+    }
+
+    /// An error unless the actions, or the context, have dimension `dim`; that numbers are finite is still to be seen.
+    pub(crate) fn expect_shape(&self, dim: usize) -> Result<()> {
         let what = if matches!(self, Offer::Context(_)) { "the context" } else { "the set of arms" };
         check_dim(what, dim, self.dim())
     }
@@ -105,11 +116,20 @@ impl From<usize> for Space {
 pub struct Rows<'a> {
     dim: usize,
     data: &'a [f64],
+    /// Whether the numbers are known to be finite.
+    finite: bool,
 }
 
 impl<'a> Rows<'a> {
     /// Checks that `data` is at least one row of `dim` finite numbers.
     pub fn new(dim: usize, data: &'a [f64]) -> Result<Self> {
+        let rows = Rows::deferred(dim, data)?;
+        rows.ensure_finite()?;
+        Ok(Rows { finite: true, ..rows })
+    }
+
+    /// Checks that `data` is at least one row of `dim` numbers; see [`Offer::deferred`].
+    fn deferred(dim: usize, data: &'a [f64]) -> Result<Self> {
         if dim == 0 {
             return Err(Error::out_of_range("dim", 0, "at least 1"));
         }
@@ -119,17 +139,23 @@ impl<'a> Rows<'a> {
         if !data.len().is_multiple_of(dim) {
             return Err(Error::RaggedArms { dim, len: data.len() });
         }
-        if let Some(at) = first_beyond_limit(data) {
-            let what = format!("coordinate {} of arm {}", at % dim + 1, at / dim + 1);
-            return Err(Error::NotFinite { what: what.into(), value: data[at] });
+        Ok(Rows { dim, data, finite: false })
+    }
+
+    /// An error unless all numbers are finite, which is looked at if it is not known.
+    pub(crate) fn ensure_finite(&self) -> Result<()> {
+        if self.finite {
+            return Ok(());
         }
-        Ok(Rows { dim, data })
+        let Some(at) = first_beyond_limit(self.data) else { return Ok(()) };
+        let what = format!("coordinate {} of arm {}", at % self.dim + 1, at / self.dim + 1);
+        Err(Error::NotFinite { what: what.into(), value: self.data[at] })
     }
 
     /// Rows that are known to be finite and complete, because this crate has just made them.
     pub(crate) fn trusted(dim: usize, data: &'a [f64]) -> Self {
         debug_assert!(Rows::new(dim, data).is_ok());
-        Rows { dim, data }
+        Rows { dim, data, finite: true }
     }
 
     /// The dimension of a row.
@@ -156,7 +182,7 @@ impl<'a> Rows<'a> {
     /// The first `count` rows, or all of them if there are fewer; at least one.
     pub fn first(&self, count: usize) -> Rows<'a> {
         let count = count.clamp(1, self.len());
-        Rows { dim: self.dim, data: &self.data[..count * self.dim] }
+        Rows { data: &self.data[..count * self.dim], ..*self }
     }
 
     /// The rows, in order.

@@ -4,6 +4,7 @@ use pulp::{Simd, WithSimd};
 
 use super::{Block, Blocks, LANES, Lane, arch, gather, vectors};
 use crate::choice::{Leader, Score};
+use crate::limits::LIMIT;
 use crate::linalg::{dot, symmetric_times};
 use crate::offer::Rows;
 
@@ -43,7 +44,7 @@ pub(crate) fn linear_scores(w: &[f64], m: &[f64], radius: f64, rows: Rows<'_>, o
 }
 
 /// The arm of greatest mean plus width among the scores of [`linear_scores`], the first of ties, and its score; none if no score is a
-/// number. `norm` is at least the greatest eigenvalue of M ([`norm_bound`]); `work` is memory, as there.
+/// number, or some arm is not finite or so long that this cannot be told. `norm` is at least the greatest eigenvalue of M ([`norm_bound`]); `work` is memory, as there.
 ///
 /// Most arms need no quadratic form: xᵀMx ≤ ‖M‖·‖x‖², and where even that leaves an arm below the one of greatest mean, it cannot win.
 pub(crate) fn linear_best(
@@ -68,7 +69,10 @@ pub(crate) fn linear_best(
         #[inline(always)]
         fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
             let Kernel { w, m, radius, norm, rows, means, lengths } = self;
-            let (start, longest) = means_and_lengths(simd, w, rows, means, lengths);
+            let (start, longest, finite) = means_and_lengths(simd, w, rows, means, lengths);
+            if !finite {
+                return None;
+            }
             let mut race =
                 Race { w, m, radius, rows, block: Block::new(rows.dim()), leader: Leader::default(), winner: None };
             race.enter(simd, &[start]);
@@ -158,8 +162,8 @@ impl Race<'_> {
     }
 }
 
-/// w·x and ‖x‖² of every arm, the constant coordinate included, in whatever order of operations is quick; the arm of greatest w·x, and
-/// the greatest ‖x‖².
+/// w·x and ‖x‖² of every arm, the constant coordinate included, in whatever order of operations is quick; the arm of greatest w·x, the
+/// greatest ‖x‖², and whether all arms are finite and not longer than the limit.
 #[inline(always)]
 fn means_and_lengths<S: Simd>(
     simd: S,
@@ -167,7 +171,7 @@ fn means_and_lengths<S: Simd>(
     rows: Rows<'_>,
     means: &mut [f64],
     lengths: &mut [f64],
-) -> (usize, f64) {
+) -> (usize, f64, bool) {
     let (w, constant) = w.split_at(rows.dim());
     let (shift, one) = constant.first().map_or((0.0, 0.0), |shift| (*shift, 1.0));
     // The last coordinates, fewer than a vector holds, are loaded with some before them, which count for nothing the second time.
@@ -179,7 +183,7 @@ fn means_and_lengths<S: Simd>(
     once[whole - from.min(whole)..][..dim - whole].fill(1.0);
     let (w_last, once) = (vectors::<S>(&w_last)[0], vectors::<S>(&once)[0]);
     let w_whole = S::as_simd_f64s(w).0;
-    let (mut start, mut greatest, mut longest) = (0, f64::NEG_INFINITY, 0.0);
+    let (mut start, mut greatest, mut longest, mut finite) = (0, f64::NEG_INFINITY, 0.0, true);
     for (i, ((x, mean), length)) in rows.iter().zip(means).zip(lengths).enumerate() {
         let (x_whole, x_rest) = S::as_simd_f64s(x);
         let last = match S::as_simd_f64s(&x[from..]).0 {
@@ -198,8 +202,10 @@ fn means_and_lengths<S: Simd>(
             (start, greatest) = (i, *mean);
         }
         longest = if *length > longest { *length } else { longest };
+        // A coordinate beyond the limit makes its arm as long; false for NaN.
+        finite &= *length <= LIMIT * LIMIT;
     }
-    (start, longest)
+    (start, longest, finite)
 }
 
 /// A bound on the greatest eigenvalue of a symmetric matrix, from the sums of absolute values in the rows of its eighth power:

@@ -138,11 +138,16 @@ impl Policy for Oful {
     }
 
     fn select<'a>(&self, offer: Offer<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        offer.expect_dim(self.dim())?;
+        offer.expect_shape(self.dim())?;
         match offer {
             Offer::Rows(rows) => {
+                // The first pass of what prunes sees numbers that are not finite, too.
                 let pruned = if self.prunes() && rows.len() > 1 { self.pruned(rows, scratch) } else { None };
-                Ok(pruned.unwrap_or_else(|| optimism(&self.belief, rows, self.radius(), scratch)))
+                if let Some(choice) = pruned {
+                    return Ok(choice);
+                }
+                rows.ensure_finite()?;
+                Ok(optimism(&self.belief, rows, self.radius(), scratch))
             }
             Offer::Sphere { .. } if self.needs_finite_arms() => Err(Error::NeedsFiniteArms { policy: ENTRY.name }),
             Offer::Sphere { dim } => {
@@ -175,5 +180,37 @@ impl Policy for Oful {
 
     fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::of(ENTRY.name, self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Settings;
+
+    /// Whoever checks arms in the pass that scores finds what a check before it finds, and chooses the same.
+    #[test]
+    fn a_deferred_check_refuses_what_is_not_finite() {
+        for dim in [2, 5, 20] {
+            let params = Params::resolve("oful", ENTRY.params, &Settings::new()).unwrap();
+            let mut policy = Oful::new(dim, &params).unwrap();
+            let mut scratch = Scratch::default();
+            let good: Vec<f64> = (0..30 * dim).map(|i| libm::sin(i as f64)).collect();
+            policy.learn(good[..dim].into(), 1.0).unwrap();
+            let chosen = |data: &[f64], scratch: &mut Scratch| {
+                let offer = Offer::deferred(dim, data)?;
+                policy.select(offer, Key::new(1), scratch).map(|choice| choice.index)
+            };
+            let before = policy.select(Offer::finite(dim, &good).unwrap(), Key::new(1), &mut Scratch::default());
+            assert_eq!(chosen(&good, &mut scratch), Ok(before.unwrap().index));
+            for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e101, -1e300] {
+                for at in [0, 7 * dim + 1, 30 * dim - 1] {
+                    let mut data = good.clone();
+                    data[at] = bad;
+                    let said = chosen(&data, &mut scratch).unwrap_err().to_string();
+                    assert_eq!(said, Offer::finite(dim, &data).unwrap_err().to_string());
+                }
+            }
+        }
     }
 }
