@@ -81,7 +81,7 @@ fn play(case: &Case, dir: &Path) -> Result<serde_json::Value, Box<dyn Error>> {
         }
         // The check of the arms is part of what a user pays.
         let start = Instant::now();
-        let arms = Offer::finite(case.dim, black_box(set))?;
+        let arms = Offer::deferred(case.dim, black_box(set))?;
         let choice = black_box(policy.select(arms, key.round(round as u64), &mut scratch)?);
         let select = start.elapsed();
         let reward = mean(&choice.action) + noise[round % noise.len()];

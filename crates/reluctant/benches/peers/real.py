@@ -93,8 +93,10 @@ class VowpalWabbit:
     def __init__(self, dim, actions):
         from vowpalwabbit import Workspace
 
-        self.policy = Workspace("--cb_explore_adf --regcbopt --mellowness 0.01 --cb_type mtr -q ca --noconstant --quiet")
-        self.actions = actions
+        # Without the range of costs it thinks that nothing can be better than 0, a cost of 0 being no reward here.
+        costs = "--cb_min_cost -1 --cb_max_cost 0"
+        self.policy = Workspace(f"--cb_explore_adf --regcbopt {costs} --cb_type mtr -q ca --noconstant --quiet")
+        self.actions, self.rng = actions, np.random.default_rng(1)
 
     def examples(self, x, chosen=None, reward=0.0):
         shared = "shared |c " + " ".join(f"{j}:{v:.6g}" for j, v in enumerate(x))
@@ -102,7 +104,9 @@ class VowpalWabbit:
         return [shared] + [f"{label}|a {a}" for a, label in enumerate(labels)]
 
     def select(self, x):
-        return int(np.argmax(self.policy.predict(self.examples(x))))
+        # It predicts probabilities, to be drawn from.
+        probabilities = np.array(self.policy.predict(self.examples(x)))
+        return int(self.rng.choice(self.actions, p=probabilities / probabilities.sum()))
 
     def update(self, x, action, reward):
         self.policy.learn(self.examples(x, action, reward))
