@@ -1,6 +1,6 @@
 //! Which instructions kernels run with, and how many numbers they work on side by side.
 
-use pulp::Arch;
+use pulp::{Arch, Simd};
 
 #[cfg(test)]
 thread_local! {
@@ -25,3 +25,14 @@ pub(crate) const LANES: usize = 16;
 
 /// One coordinate of every arm of a block.
 pub(crate) type Lane = [f64; LANES];
+
+/// The vectors of a lane.
+#[inline(always)]
+pub(crate) fn vectors<S: Simd>(lane: &Lane) -> &[S::f64s] {
+    S::as_simd_f64s(lane).0
+}
+
+#[inline(always)]
+pub(crate) fn vectors_mut<S: Simd>(lane: &mut Lane) -> &mut [S::f64s] {
+    S::as_mut_simd_f64s(lane).0
+}

@@ -1,7 +1,9 @@
 //! Bayesian linear regression on features of x: the belief of `oful` and `lin-ts`.
 //!
-//! With noise of standard deviation σ and the prior N(0, σ²/λ·I), the weights have the posterior N(ŵ, σ²A⁻¹), ŵ and A those of ridge
-//! regression ([`crate::ellipsoid`]). So the mean at x is φ·ŵ and its standard deviation σ·√(φᵀA⁻¹φ). Spreads are told in units of σ, which
+//! With noise of standard deviation σ and the prior N(0, σ²/λ·I), the weights have the posterior N(ŵ, σ²A⁻¹), ŵ and A
+//! those of ridge
+//! regression ([`crate::ellipsoid`]). So the mean at x is φ·ŵ and its standard deviation σ·√(φᵀA⁻¹φ). Spreads are told
+//! in units of σ, which
 //! the belief does not know.
 
 use serde::{Deserialize, Serialize};
@@ -215,7 +217,8 @@ mod tests {
         }
     }
 
-    /// A value that is drawn alone has the law that it has among others, and a function is the same wherever it is asked for.
+    /// A value that is drawn alone has the law that it has among others, and a function is the same wherever it is
+    /// asked for.
     #[test]
     fn a_drawn_function_is_named_by_its_key() {
         let belief = learnt(1.0);

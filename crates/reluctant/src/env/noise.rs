@@ -1,7 +1,9 @@
 //! The noise of a round.
 //!
-//! Gaussian, uniform and Rademacher noise have standard deviation σ and are σ-subgaussian. Student's t with 3 degrees of freedom, scaled to
-//! the same standard deviation, is not: once in a while it is very large. Bernoulli rewards are 1 with the mean as their probability, else 0.
+//! Gaussian, uniform and Rademacher noise have standard deviation σ and are σ-subgaussian. Student's t with 3 degrees
+//! of freedom, scaled to
+//! the same standard deviation, is not: once in a while it is very large. Bernoulli rewards are 1 with the mean as
+//! their probability, else 0.
 
 use crate::error::Result;
 use crate::params::{Initial, Kind, Param, Params};
@@ -72,7 +74,8 @@ impl Noise {
     }
 }
 
-/// Student's t with 3 degrees of freedom, a normal over the root of a mean of three squared normals, divided by its standard deviation √3.
+/// Student's t with 3 degrees of freedom, a normal over the root of a mean of three squared normals, divided by its
+/// standard deviation √3.
 fn student(stream: &mut impl rand::Rng) -> f64 {
     let top = normal(stream);
     let squares: f64 = (0..3).map(|_| normal(stream).powi(2)).sum();

@@ -20,6 +20,7 @@ use crate::relu::{Pattern, ReluNet};
 use crate::spare::Spare;
 
 pub(crate) use crate::instructions::{LANES, Lane, arch};
+use crate::instructions::{vectors, vectors_mut};
 pub(crate) use descent::Descent;
 pub(crate) use linear::{linear_best, linear_score_reference, linear_scores, norm_bound};
 pub(crate) use optimist::Optimist;
@@ -205,17 +206,6 @@ pub(crate) fn patterns(net: &ReluNet, rows: Rows<'_>, out: &mut Vec<Pattern>) {
         }
     }
     arch().dispatch(Kernel(net, rows, out));
-}
-
-/// The vectors of a lane.
-#[inline(always)]
-fn vectors<S: Simd>(lane: &Lane) -> &[S::f64s] {
-    S::as_simd_f64s(lane).0
-}
-
-#[inline(always)]
-fn vectors_mut<S: Simd>(lane: &mut Lane) -> &mut [S::f64s] {
-    S::as_mut_simd_f64s(lane).0
 }
 
 /// How NeuralUCB scores with a diagonal matrix. Hidden unit i has the input weights `first[j·width + i]`, the output weight

@@ -9,7 +9,7 @@ use pulp::{Simd, WithSimd};
 
 use super::factor::factor_rows;
 use super::vectors::{self, axpy};
-use crate::instructions::{LANES, Lane, arch};
+use crate::instructions::{LANES, Lane, arch, vectors, vectors_mut};
 use crate::spare::Spare;
 
 /// Rows of a tile: enough chains of additions that none waits for itself.
@@ -26,17 +26,6 @@ pub(crate) const BLOCKED_FROM: usize = 48;
 
 /// Rows that are factored together.
 const BLOCK: usize = 4 * STRIP;
-
-/// The vectors of a lane.
-#[inline(always)]
-fn vectors<S: Simd>(lane: &Lane) -> &[S::f64s] {
-    S::as_simd_f64s(lane).0
-}
-
-#[inline(always)]
-fn vectors_mut<S: Simd>(lane: &mut Lane) -> &mut [S::f64s] {
-    S::as_mut_simd_f64s(lane).0
-}
 
 /// tile ← tile ± Σₖ strip[k]·panel[k], in the order of k.
 #[inline(always)]

@@ -1,7 +1,9 @@
 //! Policies: what chooses and learns.
 //!
-//! [`Policy`] is the contract, [`BUILT_IN`] the list of all policies that come with the crate. One policy a file: its table of parameters,
-//! its state, its documentation, its citation. The command line, TOML files, the conformance suite and the documentation's tables all
+//! [`Policy`] is the contract, [`BUILT_IN`] the list of all policies that come with the crate. One policy a file: its
+//! table of parameters,
+//! its state, its documentation, its citation. The command line, TOML files, the conformance suite and the
+//! documentation's tables all
 //! read the registry, so a new policy is one file and one line here.
 
 mod confidence;
@@ -90,11 +92,13 @@ pub trait Policy: fmt::Debug + Send + Sync {
         Space::Vectors { dim: self.dim() }
     }
 
-    /// Chooses an action. `key` names the randomness of this round; `scratch` is memory to work in, kept by the caller so
+    /// Chooses an action. `key` names the randomness of this round; `scratch` is memory to work in, kept by the caller
+    /// so
     /// that rounds do not allocate.
     fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>>;
 
-    /// Chooses in a round of an environment. A learner looks at the offer alone; only `oracle`, which is there for scale, reads more.
+    /// Chooses in a round of an environment. A learner looks at the offer alone; only `oracle`, which is there for
+    /// scale, reads more.
     fn select_in<'a>(&self, round: &Round<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         self.select(round.offer, key, scratch)
     }
@@ -110,7 +114,8 @@ pub trait Policy: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether this configuration only chooses among finitely many actions, though others of the same policy do not need them.
+    /// Whether this configuration only chooses among finitely many actions, though others of the same policy do not
+    /// need them.
     fn needs_finite_arms(&self) -> bool {
         false
     }
@@ -142,7 +147,8 @@ impl dyn Policy + '_ {
 pub struct Explanation {
     /// The predicted mean reward.
     pub mean: f64,
-    /// How unsure the policy is of it: over the plausible networks where it keeps several, else the width of its interval.
+    /// How unsure the policy is of it: over the plausible networks where it keeps several, else the width of its
+    /// interval.
     pub spread: f64,
     /// Whether the choice is exploration.
     pub exploring: bool,
