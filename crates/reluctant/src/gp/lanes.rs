@@ -1,4 +1,4 @@
-//! exp and cos of a block of numbers at a time: plain arithmetic that the compiler turns into vector instructions, and so the same
+//! exp, cos and acos of a block of numbers at a time: plain arithmetic that the compiler turns into vector instructions, and so the same
 //! bits on every machine.
 
 use crate::kernels::{LANES, Lane};
@@ -23,6 +23,30 @@ const fn reciprocal_factorials<const N: usize>() -> [f64; N] {
 }
 const EXP: [f64; 14] = reciprocal_factorials();
 const COS: [f64; 23] = reciprocal_factorials();
+
+/// arcsin(√v)/√v for v from 0 to ½ as a polynomial in v: a Chebyshev expansion, cut where its terms are below 1e-16.
+const ARCSIN: [f64; 20] = [
+    1.0,
+    0.166_666_666_666_670_13,
+    0.074_999_999_999_091_1,
+    0.044_642_857_237_233_01,
+    0.030_381_939_269_829_593,
+    0.022_372_332_125_967_096,
+    0.017_348_920_740_304_967,
+    0.014_024_786_117_637_567,
+    0.010_870_488_350_221_81,
+    0.015_552_297_027_080_917,
+    -0.029_050_122_587_066_223,
+    0.193_395_002_250_151_05,
+    -0.707_655_014_261_405_8,
+    2.118_550_321_829_608_2,
+    -4.774_714_752_785_926,
+    8.132_568_272_401_969,
+    -10.071_307_779_732_635,
+    8.627_094_660_168_458,
+    -4.577_539_817_398_16,
+    1.155_747_740_211_758,
+];
 
 /// exp of numbers that are not positive; what would be below 1e-307 is that.
 #[inline(always)]
@@ -63,6 +87,22 @@ pub(super) fn cos(x: Lane) -> Lane {
     out
 }
 
+/// acos of numbers from −1 to 1: acos|x| = 2·arcsin √((1 − |x|)/2), and π less that where x is negative.
+#[inline(always)]
+pub(super) fn acos(x: Lane) -> Lane {
+    let mut out = [0.0; LANES];
+    for lane in 0..LANES {
+        let v = 0.5 - 0.5 * x[lane].abs();
+        let mut sum = ARCSIN[19];
+        for power in (0..19).rev() {
+            sum = sum * v + ARCSIN[power];
+        }
+        let angle = 2.0 * v.sqrt() * sum;
+        out[lane] = if x[lane] < 0.0 { std::f64::consts::PI - angle } else { angle };
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +116,10 @@ mod tests {
             for x in [0.01 * x, -x] {
                 assert!((cos([x; LANES])[5] - libm::cos(x)).abs() < 1e-15 * (2.0 + x.abs()), "cos {x}");
             }
+        }
+        for i in -5000..=5000 {
+            let x = f64::from(i) / 5000.0;
+            assert!((acos([x; LANES])[2] - libm::acos(x)).abs() < 1e-15, "acos {x}");
         }
         assert_eq!(exp([0.0; LANES]), [1.0; LANES]);
         assert!(exp([-1e300; LANES])[0] < 1e-300 && exp([f64::NEG_INFINITY; LANES])[0] < 1e-300);

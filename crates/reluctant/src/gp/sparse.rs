@@ -133,11 +133,12 @@ impl SparseGp {
         kappa.extend(self.points.chunks_exact(self.dim).map(|z| self.kernel.at(x, z)));
         phi.clone_from(kappa);
         solve(&self.prior, phi);
-        let mut novelty = (self.kernel.variance - dot(phi, phi)).max(0.0);
+        let own = self.kernel.diagonal(x);
+        let mut novelty = (own - dot(phi, phi)).max(0.0);
         let joins = novelty > NOVEL * self.noise && !self.is_full();
         if joins {
             self.join(x, phi, novelty);
-            kappa.push(self.kernel.variance);
+            kappa.push(own);
             novelty = 0.0;
         }
         self.learn(y, self.noise + novelty, &mut work);
@@ -222,9 +223,10 @@ impl SparseGp {
         }
     }
 
-    /// What variance(x) starts from: k(x, x), or nothing once the basis is full.
-    fn base(&self) -> f64 {
-        if self.is_full() { 0.0 } else { self.kernel.variance }
+    /// What variance(x) starts from, for every x of a block: k(x, x), or nothing once the basis is full.
+    #[inline(always)]
+    fn base(&self, block: &[Lane]) -> Lane {
+        if self.is_full() { [0.0; LANES] } else { self.kernel.block_diagonal(block) }
     }
 
     /// Mean and `beta` standard deviations at every row, appended to `out`. `work` is memory to work in.
@@ -235,14 +237,14 @@ impl SparseGp {
             #[inline(always)]
             fn call(self) {
                 let Pass(gp, rows, beta, work, out) = self;
-                let base = gp.base();
                 let mut blocks = Blocks::new(rows);
                 while let Some((count, block)) = blocks.next() {
                     let mean = gp.correlations(block, &gp.alpha, work);
                     let explained = quadratic_form(&gp.shrink, work);
+                    let base = gp.base(block);
                     let mut width = [0.0; LANES];
                     for lane in 0..LANES {
-                        let variance = base - explained[lane];
+                        let variance = base[lane] - explained[lane];
                         width[lane] = beta * if variance > 0.0 { variance.sqrt() } else { 0.0 };
                     }
                     out.extend((0..count).map(|lane| Score { mean: mean[lane], width: width[lane] }));
@@ -273,7 +275,8 @@ impl SparseGp {
         let k: Vec<f64> = self.points.chunks_exact(self.dim).map(|z| self.kernel.at(x, z)).collect();
         let entry = |i: usize, j: usize| self.shrink[start(i.max(j)) + i.min(j)];
         let explained: f64 = (0..k.len()).map(|i| (0..k.len()).map(|j| k[i] * entry(i, j) * k[j]).sum::<f64>()).sum();
-        Score { mean: dot(&k, &self.alpha), width: beta * (self.base() - explained).max(0.0).sqrt() }
+        let base = if self.is_full() { 0.0 } else { self.kernel.diagonal(x) };
+        Score { mean: dot(&k, &self.alpha), width: beta * (base - explained).max(0.0).sqrt() }
     }
 
     /// α + v·L⁻ᵀ(C⁻ᵀz − L⁻¹g), where A = CCᵀ, in the place of z: with z standard normal and g = g(Z) of a function drawn from the

@@ -1,14 +1,29 @@
 //! The process against dense algebra, its fast passes against plain ones, its draws against its posterior.
 
-use super::kernel::{Kernel, Shape};
+use std::f64::consts::PI;
+
+use super::kernel::{Kernel, Shape, Units, Wide};
 use super::path::Path;
+use super::prior::Prior;
 use super::sparse::SparseGp;
 use crate::linalg::{Cholesky, dot};
 use crate::offer::Rows;
 use crate::rng::{Key, normal, unit_vector};
 
 const SIGMA: f64 = 0.1;
-const SHAPES: [Shape; 3] = [Shape::Rbf, Shape::Matern32, Shape::Matern52];
+const SHAPES: [Shape; 7] = [
+    Shape::Rbf,
+    Shape::Matern32,
+    Shape::Matern52,
+    wide(Units::Relu, 1, false),
+    wide(Units::Relu, 3, true),
+    wide(Units::Gate, 2, true),
+    wide(Units::Tangent, 2, true),
+];
+
+const fn wide(of: Units, depth: u8, bias: bool) -> Shape {
+    Shape::Wide(Wide { of, depth, bias })
+}
 
 fn kernel(shape: Shape) -> Kernel {
     Kernel { shape, length: 0.8, variance: 1.7 }
@@ -47,7 +62,7 @@ fn dense_weighted(shape: Shape, n: usize, dim: usize, x: &[f64], weight: impl Fn
     let (mut alpha, mut v) = (ys, k.clone());
     factor.solve(&mut alpha);
     factor.solve_transposed(&mut v);
-    (dot(&k, &alpha), kernel.variance - dot(&v, &v))
+    (dot(&k, &alpha), kernel.at(x, x) - dot(&v, &v))
 }
 
 /// What is forgotten by a factor is what counts by it.
@@ -93,6 +108,51 @@ fn kernels_are_those_of_the_books() {
     }
 }
 
+/// The kernels of one hidden layer by their formulas, of more by composing them, of all at k(x, x).
+#[test]
+fn kernels_of_wide_networks_are_those_of_the_books() {
+    let order_1 = |angle: f64| (libm::sin(angle) + (PI - angle) * libm::cos(angle)) / PI;
+    let order_0 = |angle: f64| (PI - angle) / PI;
+    let at = |of, depth, bias, x: &[f64], z: &[f64]| kernel(wide(of, depth, bias)).at(x, z) / 1.7;
+    let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-13, "{found} {expected}");
+    for angle in [0.0, 0.3, 1.0, 2.0, 3.0] {
+        // Lengths 1.6 and 0.4, so 2 and 0.5 in units of ℓ = 0.8.
+        let (x, z) = ([1.6, 0.0], [0.4 * libm::cos(angle), 0.4 * libm::sin(angle)]);
+        near(at(Units::Relu, 1, false, &x, &z), order_1(angle));
+        near(at(Units::Gate, 1, false, &x, &z), order_0(angle));
+        near(at(Units::Tangent, 1, false, &x, &z), 0.5 * (order_1(angle) + libm::cos(angle) * order_0(angle)));
+        let second = libm::acos(order_1(angle));
+        near(at(Units::Relu, 2, false, &x, &z), order_1(second));
+        let tangent = order_1(angle) + libm::cos(angle) * order_0(angle);
+        near(at(Units::Tangent, 2, false, &x, &z), (order_1(second) + tangent * order_0(second)) / 3.0);
+        let with_one = |x: &[f64; 2]| [x[0], x[1], 0.8];
+        near(at(Units::Relu, 3, true, &x, &z), at(Units::Relu, 3, false, &with_one(&x), &with_one(&z)));
+    }
+    near(at(Units::Relu, 1, false, &[0.0, 0.0], &[1.0, 0.0]), 0.0);
+    for shape in SHAPES {
+        let x = [0.3, -1.2, 0.4];
+        assert!((kernel(shape).at(&x, &x) - kernel(shape).diagonal(&x)).abs() < 1e-7, "{shape:?}");
+    }
+}
+
+/// The kernel is what random networks give on average.
+#[test]
+fn kernels_of_wide_networks_are_means_over_random_ones() {
+    let (x, z) = ([0.9, -0.3], [0.2, 0.8]);
+    for shape in SHAPES.into_iter().skip(3) {
+        let kernel = kernel(shape);
+        let (n, mut sum) = (1500, 0.0);
+        let mut numbers = vec![0.0; Prior::size(kernel, 2)];
+        for i in 0..n {
+            let prior = Prior::draw(kernel, 2, &mut Key::new(8).round(i).stream(), &mut numbers);
+            sum += prior.value_reference(&x) * prior.value_reference(&z);
+        }
+        let (found, expected) = (sum / n as f64, kernel.at(&x, &z));
+        let spread = (kernel.diagonal(&x) * kernel.diagonal(&z) + expected * expected).sqrt();
+        assert!((found - expected).abs() < 4.0 * spread / (n as f64).sqrt(), "{shape:?} {found} {expected}");
+    }
+}
+
 /// In five dimensions nearly every observation has a point of its own; those that have not are expressed to within a hundredth of the
 /// noise.
 #[test]
@@ -122,7 +182,9 @@ fn few_points_express_many_observations() {
 
 #[test]
 fn fast_passes_are_the_plain_versions() {
-    for (shape, budget, dim) in [(Shape::Rbf, 100, 3), (Shape::Matern32, 20, 3), (Shape::Matern52, 31, 30)] {
+    let stationary = [(Shape::Rbf, 100, 3), (Shape::Matern32, 20, 3), (Shape::Matern52, 31, 30)];
+    let networks = SHAPES.into_iter().skip(3).flat_map(|shape| [(shape, 100, 3), (shape, 20, 3)]);
+    for (shape, budget, dim) in stationary.into_iter().chain(networks) {
         let gp = trained(shape, budget, 60, dim);
         let data = questions(dim);
         let rows = Rows::new(dim, &data).unwrap();
@@ -158,7 +220,7 @@ fn increments_agree_with_recomputation() {
 /// Draws of whole functions have the posterior's mean and standard deviation at an arm, and twice the deviation at scale 2.
 #[test]
 fn paths_are_drawn_from_the_posterior() {
-    for (shape, budget) in [(Shape::Rbf, 1000), (Shape::Matern32, 1000), (Shape::Matern52, 1000), (Shape::Rbf, 15)] {
+    for (shape, budget) in SHAPES.map(|shape| (shape, 1000)).into_iter().chain([(Shape::Rbf, 15)]) {
         let gp = trained(shape, budget, 25, 3);
         let (n, scale) = (600, 2.0);
         for x in questions(3).chunks_exact(3).take(4) {

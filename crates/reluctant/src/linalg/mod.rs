@@ -8,10 +8,12 @@ mod cholesky;
 mod eigen;
 mod factor;
 pub(crate) mod panels;
+mod tridiagonal;
 mod vectors;
 
 pub use cholesky::Cholesky;
 pub use eigen::Eigen;
+pub use tridiagonal::Tridiagonal;
 pub use vectors::{axpy, axpy_compensated, dot, norm, normalise, residual_compensated, symmetric_times};
 
 #[cfg(test)]
@@ -49,6 +51,19 @@ mod tests {
                     prop_assert!((product - identity).abs() < 1e-9);
                 }
             }
+        }
+
+        #[test]
+        fn shifted_by_reflections_is_shifted_by_factors((n, a) in positive_definite(), r in 0.0..100.0f64) {
+            let y: Vec<f64> = (0..n).map(|i| 1.0 + i as f64).collect();
+            let mut shifted: Vec<f64> = a.iter().map(|x| r * x).collect();
+            (0..n).for_each(|i| shifted[i * n + i] += 1.0);
+            let factor = Cholesky::new(&mut shifted, n).unwrap();
+            let mut solved = y.clone();
+            factor.solve(&mut solved);
+            let (log_det, square) = Tridiagonal::new(&mut a.clone(), &y).shifted(r).unwrap();
+            prop_assert!((log_det - factor.log_det()).abs() < 1e-9 * (1.0 + factor.log_det().abs()));
+            prop_assert!((square - dot(&y, &solved)).abs() < 1e-9 * square);
         }
 
         #[test]
