@@ -121,7 +121,10 @@ impl Policy {
     fn other(&self, state: &State, needed: Space) -> Result<Option<Box<dyn reluctant::Policy>>, Refusal> {
         let has = state.policy.space();
         // What takes everything by itself needs no other; what is wrong with a dimension the policy itself says.
-        if has == needed || self.entry.contexts == policy::Contexts::Itself || state.fresh && needed.dim() != self.dim {
+        if has == needed
+            || matches!(self.entry.contexts, policy::Contexts::Itself)
+            || state.fresh && needed.dim() != self.dim
+        {
             return match (has, needed) {
                 (Space::Vectors { .. }, Space::Contexts { dim, .. }) => {
                     Ok(self.check_dim("the context", dim).map(|()| None)?)

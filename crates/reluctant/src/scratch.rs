@@ -31,6 +31,8 @@ pub struct Scratch {
     pub(crate) joined: Vec<f64>,
     /// Places of named actions.
     pub(crate) places: Vec<usize>,
+    /// Heads of named actions.
+    pub(crate) heads: Vec<Option<usize>>,
 }
 
 impl Scratch {
@@ -58,6 +60,7 @@ impl Scratch {
             words: vec![u64::MAX; 5],
             joined: vec![f64::NAN; 5],
             places: vec![usize::MAX; 2],
+            heads: vec![Some(usize::MAX); 2],
             ..Scratch::default()
         };
         rubbish.table.clear(4);

@@ -14,7 +14,7 @@ fn main() {
     for entry in BUILT_IN {
         trials.push(Trial::test(format!("{}/has_samples", entry.name), move || has_samples(entry.samples.len())));
         // Every sample on vectors, and the first one in contexts too: with a model an action, and joined with features.
-        let itself = entry.sphere && entry.contexts == Contexts::Itself;
+        let itself = entry.sphere && matches!(entry.contexts, Contexts::Itself);
         let registered = |sample| Subject::registered(&registry, entry, sample);
         let in_contexts = entry.samples.iter().take(1).flat_map(|sample| {
             [registered(sample).in_contexts(0), registered(sample).in_contexts(2)]

@@ -14,6 +14,8 @@
 //! | [`FrozenRelu`](crate::FrozenRelu) | a ReLU network whose activations are frozen | `ofu-relu`, `ofu-relu-plus` |
 //! | [`Plausible`](crate::policy::Plausible) | the networks that explain what was seen | `plausible` |
 //!
+//! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once.
+//!
 //! ```
 //! use reluctant::belief::{Belief, Features, Linear};
 //! use reluctant::{Rows, Scratch};
@@ -32,6 +34,7 @@
 mod features;
 mod forgetting;
 mod gaussian_process;
+mod heads;
 mod linear;
 
 use std::fmt;
@@ -50,6 +53,7 @@ pub(crate) use features::{DEGREE, FEATURES, check_features};
 pub(crate) use forgetting::DISCOUNT;
 pub use gaussian_process::GaussianProcess;
 pub(crate) use gaussian_process::{BUDGET, KERNEL, LENGTH, VARIANCE};
+pub use heads::{Asked, Heads};
 pub use linear::Linear;
 pub(crate) use linear::add_draw;
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::joined::{JOIN, Join, Joined};
 use super::per_action::{Models, PerAction};
+use super::shared::{Shared, SharedModel};
+use super::snapshot::inconsistent;
 use super::{Form, Policy, Snapshot};
 use crate::entry::Row;
 use crate::error::{Error, Result};
@@ -40,10 +42,12 @@ pub struct Entry {
 }
 
 /// How a policy takes contexts with named actions that have no features of their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Contexts {
     /// Each action has a policy of its own, which sees the context as its only arm; the action that appeals most is chosen.
     ModelEach,
+    /// One belief for all actions: what they share is learnt once, and each has a head of its own.
+    Shared(SharedModel),
     /// It chooses from contexts by itself.
     Itself,
     /// It does not, and this says why.
@@ -113,6 +117,10 @@ impl Entry {
                 let untried = self.build_plain(dim, params, key)?;
                 Ok(Box::new(PerAction::new(self.name, Arc::new(models), settings.clone(), key, untried)))
             }
+            (Space::Contexts { dim, action_dim: 0 }, Contexts::Shared(model)) => {
+                let (belief, rule) = (model.build)(dim, params, key)?;
+                Ok(Box::new(Shared::new(self.name, belief, rule)))
+            }
             (Space::Contexts { action_dim: 0, .. }, Contexts::Refused(reason)) => {
                 Err(Error::NoContexts { policy: self.name, reason })
             }
@@ -138,6 +146,10 @@ impl Entry {
         match snapshot.form {
             Form::Vectors => self.restore_plain(snapshot.state),
             Form::Joined => Ok(Box::new(Joined::restore(snapshot.state, |state| self.restore_plain(state))?)),
+            Form::Shared => match self.contexts {
+                Contexts::Shared(model) => Ok(Box::new(Shared::restore(self.name, snapshot.state, model)?)),
+                _ => Err(inconsistent()),
+            },
             Form::PerAction => {
                 let models = |dim, settings: &Settings| -> Result<Arc<dyn Models>> {
                     self.resolve(settings)?;

@@ -18,12 +18,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::named::{context_of, name_of};
 use super::snapshot::{inconsistent, unreadable};
 use super::{Explanation, Form, Policy, Snapshot};
-use crate::action::{Action, check_finite, check_numbers};
+use crate::action::{Action, check_finite};
 use crate::choice::{Choice, Score, argmax};
-use crate::error::{Error, Result};
-use crate::offer::{Context, Name, Offer, Rows, Space};
+use crate::error::Result;
+use crate::offer::{Name, Offer, Rows, Space};
 use crate::params::Settings;
 use crate::rng::{Key, Purpose, index};
 use crate::scratch::Scratch;
@@ -98,46 +99,6 @@ impl PerAction {
     fn of(&self, name: &str) -> &dyn Policy {
         self.policies.get(name).unwrap_or(&self.untried).as_ref()
     }
-
-    fn context<'a>(&self, offer: Offer<'a>) -> Result<Context<'a>> {
-        let found = match offer {
-            Offer::Context(context) => {
-                offer.expect_dim(self.dim())?;
-                return match context.action_features() {
-                    None => Ok(context),
-                    Some(_) => Err(self.needs_context("actions with features of their own")),
-                };
-            }
-            Offer::Rows(rows) => {
-                rows.dim_is(self.dim())?;
-                "rows"
-            }
-            Offer::Sphere { .. } => return Err(Error::NeedsFiniteArms { policy: self.name }),
-        };
-        Err(self.needs_context(found))
-    }
-
-    fn needs_context(&self, found: &'static str) -> Error {
-        Error::NeedsContext { policy: self.name, found }
-    }
-
-    /// The action's name, after a check of context and reward.
-    fn check<'a>(&self, action: Action<'a>) -> Result<(&'a [f64], &'a str)> {
-        match action {
-            Action::Vector(x) => {
-                check_numbers("the action", "a coordinate of the action", self.dim(), x)?;
-                Err(self.needs_context("a vector"))
-            }
-            Action::Named { context, name, features } => {
-                check_numbers("the context", "a coordinate of the context", self.dim(), context)?;
-                if features.is_empty() {
-                    Ok((context, name))
-                } else {
-                    Err(self.needs_context("features of the action"))
-                }
-            }
-        }
-    }
 }
 
 impl Policy for PerAction {
@@ -154,7 +115,7 @@ impl Policy for PerAction {
     }
 
     fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        let context = self.context(offer)?;
+        let context = context_of(self.name, self.dim(), offer)?;
         let x = Offer::Rows(Rows::trusted(self.dim(), context.features()));
         let mut by_chance = std::mem::take(&mut scratch.places);
         by_chance.clear();
@@ -188,7 +149,7 @@ impl Policy for PerAction {
     }
 
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
-        let (context, name) = self.check(action)?;
+        let (context, name) = name_of(self.name, self.dim(), action)?;
         check_finite("the reward", reward)?;
         if let Some(policy) = self.policies.get_mut(name) {
             return policy.learn(Action::Vector(context), reward);
@@ -200,7 +161,7 @@ impl Policy for PerAction {
     }
 
     fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
-        let context = self.context(offer)?;
+        let context = context_of(self.name, self.dim(), offer)?;
         let x = Offer::Rows(Rows::trusted(self.dim(), context.features()));
         let mut scores = Vec::with_capacity(context.names().len());
         for name in context.names() {
@@ -220,7 +181,7 @@ impl Policy for PerAction {
     }
 
     fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
-        let (context, name) = self.check(action)?;
+        let (context, name) = name_of(self.name, self.dim(), action)?;
         let mut explanation = self.of(name).explanation(Action::Vector(context))?;
         if !self.policies.contains_key(name) {
             explanation.why = format!("the action '{name}' has not been rewarded yet");

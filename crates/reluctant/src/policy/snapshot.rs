@@ -30,6 +30,8 @@ pub enum Form {
     Vectors,
     /// Contexts, with a policy for each action.
     PerAction,
+    /// Contexts, with one belief for all actions.
+    Shared,
     /// Contexts joined with the features of actions.
     Joined,
 }
