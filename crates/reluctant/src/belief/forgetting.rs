@@ -28,6 +28,11 @@ impl Forgetting {
         (discount < 1.0).then_some(Forgetting { discount, pending: 0 })
     }
 
+    /// γ.
+    pub(crate) fn discount(&self) -> f64 {
+        self.discount
+    }
+
     /// Counts an observation; the factor for all earlier ones, if it is time.
     pub(crate) fn count(&mut self) -> Option<f64> {
         self.pending += 1;

@@ -67,5 +67,6 @@ impl Candidate {
 pub(crate) fn most_doubtful(found: &[Explained], leeway: f64) -> Option<Explained> {
     let best = found.iter().map(|one| one.evidence).fold(f64::NEG_INFINITY, f64::max);
     let near = found.iter().filter(|one| one.evidence >= best - leeway);
-    near.copied().max_by(|a, b| (a.ratio, a.evidence).partial_cmp(&(b.ratio, b.evidence)).unwrap_or(std::cmp::Ordering::Equal))
+    near.copied()
+        .max_by(|a, b| (a.ratio, a.evidence).partial_cmp(&(b.ratio, b.evidence)).unwrap_or(std::cmp::Ordering::Equal))
 }

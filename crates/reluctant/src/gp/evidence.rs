@@ -168,13 +168,14 @@ mod tests {
 
     fn observed() -> Vec<(Vec<f64>, Vec<f64>)> {
         let mut stream = Key::new(4).stream();
-        [30, 7].map(|n| {
-            let mut xs = vec![0.0; 3 * n];
-            xs.chunks_exact_mut(3).for_each(|x| unit_vector(&mut stream, x));
-            let ys = xs.chunks_exact(3).map(|x| x[0].max(0.0) + 0.1 * normal(&mut stream)).collect();
-            (xs, ys)
-        })
-        .to_vec()
+        [30, 7]
+            .map(|n| {
+                let mut xs = vec![0.0; 3 * n];
+                xs.chunks_exact_mut(3).for_each(|x| unit_vector(&mut stream, x));
+                let ys = xs.chunks_exact(3).map(|x| x[0].max(0.0) + 0.1 * normal(&mut stream)).collect();
+                (xs, ys)
+            })
+            .to_vec()
     }
 
     /// log N(y; 0, K + σ²I) by a dense factor, over all groups.

@@ -10,9 +10,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state, sampling};
+use super::{Build, Contexts, Entry, Policy, Restore, Rule, Sample, SharedModel, Snapshot, read_state, sampling};
 use crate::action::{Action, check_observation};
-use crate::belief::{BUDGET, Belief, DISCOUNT, GaussianProcess, KERNEL, LENGTH, VARIANCE};
+use crate::belief::{
+    BIAS, BUDGET, Belief, DEPTH, DISCOUNT, GaussianProcess, GaussianProcesses, KERNEL, LEEWAY, LENGTH, SIGMA, VARIANCE,
+};
 use crate::choice::Choice;
 use crate::error::Result;
 use crate::offer::Offer;
@@ -31,15 +33,23 @@ pub(super) const ENTRY: Entry = Entry {
             Kind::NOT_NEGATIVE,
             "how far draws stray from the mean, in units of the posterior",
         ),
-        Param { doc: "standard deviation σ of the noise", ..confidence::SIGMA },
+        SIGMA,
         KERNEL,
+        DEPTH,
+        BIAS,
         LENGTH,
         VARIANCE,
+        LEEWAY,
         BUDGET,
         DISCOUNT,
     ],
     sphere: false,
-    contexts: Contexts::ModelEach,
+    contexts: Contexts::Shared(SharedModel {
+        build: |dim, params, _| {
+            Ok((Box::new(GaussianProcesses::read(dim, params)?), Rule::Sampling(params.real("scale")?)))
+        },
+        restore: |state| Ok(Box::new(GaussianProcesses::restore(state)?)),
+    }),
     samples: &[
         Sample { name: "fitted", environment: "relu-sphere", settings: &[] },
         Sample {

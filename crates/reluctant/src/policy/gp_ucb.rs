@@ -8,9 +8,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, optimism, read_state};
+use super::{Build, Contexts, Entry, Policy, Restore, Rule, Sample, SharedModel, Snapshot, optimism, read_state};
 use crate::action::{Action, check_observation};
-use crate::belief::{BUDGET, Belief, DISCOUNT, GaussianProcess, KERNEL, LENGTH, VARIANCE};
+use crate::belief::{
+    BIAS, BUDGET, Belief, DEPTH, DISCOUNT, GaussianProcess, GaussianProcesses, KERNEL, LEEWAY, LENGTH, SIGMA, VARIANCE,
+};
 use crate::choice::Choice;
 use crate::error::Result;
 use crate::offer::Offer;
@@ -29,15 +31,23 @@ pub(super) const ENTRY: Entry = Entry {
             Kind::NOT_NEGATIVE,
             "the width of an arm is β posterior standard deviations",
         ),
-        Param { doc: "standard deviation σ of the noise", ..confidence::SIGMA },
+        SIGMA,
         KERNEL,
+        DEPTH,
+        BIAS,
         LENGTH,
         VARIANCE,
+        LEEWAY,
         BUDGET,
         DISCOUNT,
     ],
     sphere: false,
-    contexts: Contexts::ModelEach,
+    contexts: Contexts::Shared(SharedModel {
+        build: |dim, params, _| {
+            Ok((Box::new(GaussianProcesses::read(dim, params)?), Rule::Optimism(params.real("beta")?)))
+        },
+        restore: |state| Ok(Box::new(GaussianProcesses::restore(state)?)),
+    }),
     samples: &[
         Sample { name: "fitted", environment: "relu-sphere", settings: &[] },
         Sample {

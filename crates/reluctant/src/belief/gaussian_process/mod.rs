@@ -1,0 +1,158 @@
+//! The belief of `gp-ucb` and `gp-ts`: a process whose hyperparameters are given or found by evidence.
+
+mod heads;
+mod params;
+mod process;
+mod search;
+
+use serde::{Deserialize, Serialize};
+
+use self::params::Wanted;
+use self::process::{Frame, Process};
+use self::search::Search;
+use super::{Belief, state};
+use crate::error::Result;
+use crate::gp::{Data, Kernel, Path, fit};
+use crate::offer::Rows;
+use crate::params::Params;
+use crate::rng::{Key, Purpose};
+use crate::scratch::Scratch;
+
+pub use self::heads::GaussianProcesses;
+use self::params::MAX_BUDGET;
+pub(crate) use self::params::{BIAS, BUDGET, DEPTH, KERNEL, LEEWAY, LENGTH, SIGMA, VARIANCE};
+
+/// Where noise and shape are given, hyperparameters are fitted when there are this many observations, at each doubling,
+/// and for the last time at the second number.
+const FIRST_FIT: usize = 16;
+const LAST_FIT: usize = 256;
+
+/// A process whose hyperparameters are given or found by evidence.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GaussianProcess {
+    #[serde(flatten)]
+    process: Process,
+    sigma: f64,
+    budget: usize,
+    length: Option<f64>,
+    variance: Option<f64>,
+    /// The observations so far, until the last fit: a new kernel needs them all.
+    history: Option<History>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    search: Option<Search>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct History {
+    xs: Vec<f64>,
+    ys: Vec<f64>,
+}
+
+impl GaussianProcess {
+    pub(crate) fn read(dim: usize, params: &Params) -> Result<Self> {
+        let (frame, wanted) = (params::frame(dim, params)?, Wanted::read(params)?);
+        let (kernel, sigma) = wanted.first();
+        let searched = wanted.needs_search() && !wanted.fits_at_doublings();
+        Ok(GaussianProcess {
+            process: Process::new(frame, kernel, sigma),
+            sigma,
+            budget: frame.budget,
+            length: wanted.length,
+            variance: wanted.variance,
+            history: wanted.fits_at_doublings().then(History::default),
+            search: searched.then(|| Search::new(frame, wanted)),
+        })
+    }
+
+    /// The kernel and the noise level σ that it has now.
+    fn hyperparameters(&self) -> (Kernel, f64) {
+        (self.process.gp.kernel(), self.sigma)
+    }
+
+    fn frame(&self) -> Frame {
+        Frame { dim: self.dim(), budget: self.budget, discount: self.process.discount() }
+    }
+
+    pub(crate) fn is_consistent(&self) -> bool {
+        let fits = |history: &History| {
+            history.ys.len() < LAST_FIT && Some(history.xs.len()) == history.ys.len().checked_mul(self.dim())
+        };
+        (1..=MAX_BUDGET).contains(&(self.budget as u64))
+            && self.process.is_consistent(self.dim(), self.budget)
+            && self.history.as_ref().is_none_or(fits)
+            && self.search.as_ref().is_none_or(|search| search.is_consistent(self.frame(), 1))
+    }
+
+    /// The kernel of greatest evidence, and the process with it, from all observations.
+    fn refit(&mut self) {
+        let Some(History { xs, ys }) = &self.history else { return };
+        let (dim, (current, sigma)) = (self.dim(), self.hyperparameters());
+        let data = Data { dim, xs, ys };
+        let Some(kernel) = fit(data, current.shape, sigma, (self.length, self.variance)) else { return };
+        if kernel != current {
+            let mut process = Process::renewed(&self.process, kernel, sigma, self.budget);
+            xs.chunks_exact(dim).zip(ys).for_each(|(x, &y)| process.gp.update(x, y));
+            self.process = process;
+        }
+    }
+
+    /// Fits at doublings.
+    fn remember(&mut self, x: &[f64], y: f64) {
+        let Some(history) = &mut self.history else { return };
+        history.xs.extend_from_slice(x);
+        history.ys.push(y);
+        let n = history.ys.len();
+        if n >= FIRST_FIT && n.is_power_of_two() {
+            self.refit();
+        }
+        if n >= LAST_FIT {
+            self.history = None;
+        }
+    }
+
+    /// Searches with each observation.
+    fn search(&mut self, x: &[f64], y: f64) {
+        let current = self.hyperparameters();
+        let Some(search) = &mut self.search else { return };
+        if let Some(renewed) = search.observe(0, x, y, current) {
+            self.sigma = renewed.found.sigma;
+            self.process = renewed.processes.into_iter().next().unwrap_or_else(|| self.process.clone());
+        }
+        if self.search.as_ref().is_some_and(Search::is_over) {
+            self.search = None;
+        }
+    }
+}
+
+impl Belief for GaussianProcess {
+    fn kind(&self) -> &'static str {
+        "Gaussian process"
+    }
+
+    fn dim(&self) -> usize {
+        self.process.gp.dim()
+    }
+
+    fn learn(&mut self, x: &[f64], y: f64) {
+        self.process.learn(x, y);
+        self.remember(x, y);
+        self.search(x, y);
+    }
+
+    fn predict(&self, rows: Rows<'_>, scale: f64, scratch: &mut Scratch) {
+        scratch.scores.clear();
+        self.process.gp.scores(rows, scale, &mut scratch.lanes, &mut scratch.scores);
+    }
+
+    fn draw(&self, rows: Rows<'_>, scale: f64, key: Key, scratch: &mut Scratch) {
+        let mut stream = key.purpose(Purpose::Choice).stream();
+        let Scratch { drawn, numbers: values, lanes, .. } = scratch;
+        let path = Path::draw(&self.process.gp, scale, &mut stream, drawn);
+        values.clear();
+        path.values(rows, lanes, values);
+    }
+
+    fn save(&self) -> Result<serde_json::Value> {
+        state(self)
+    }
+}

@@ -1,0 +1,177 @@
+//! Hyperparameters by evidence, without a round that takes long.
+//!
+//! Now and then, when a certain number of observations has come, all candidates are tried, a few with each further
+//! observation. Then new processes are made with what was found, learn what was observed so far, again a few
+//! observations at a time, and take the place of the old ones. Which observations are looked at and when depends on
+//! their number alone.
+
+use serde::{Deserialize, Serialize};
+
+use super::params::Wanted;
+use super::process::{Frame, Process};
+use crate::gp::{Candidate, Explained, Kernel, Observed, most_doubtful};
+
+/// The first search comes with this many observations.
+const FIRST: usize = 8;
+/// The next one when there are so many times as many.
+const GROWTH: f64 = 1.4;
+/// There are no more searches, and no need to keep what was observed, from this many on.
+const LAST: usize = 2048;
+/// At most so many observations are looked at, evenly spread over all: the work grows with their cube.
+const LOOKED_AT: usize = 160;
+/// A search is over before there are so many times as many observations.
+const SEARCH_SHARE: f64 = 0.2;
+/// Observations that new processes learn with each one that comes.
+const CATCH_UP: usize = 12;
+
+/// The search for hyperparameters.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Search {
+    wanted: Wanted,
+    frame: Frame,
+    /// What was observed: points, rewards, and which process each belongs to.
+    xs: Vec<f64>,
+    ys: Vec<f64>,
+    of: Vec<u32>,
+    /// The next search comes with this many.
+    next: usize,
+    stage: Stage,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Stage {
+    Resting,
+    /// The first `count` observations are explained: by `tried` candidates so far, and of what they gave, these are not refuted.
+    Trying {
+        count: usize,
+        tried: usize,
+        found: Vec<Explained>,
+    },
+    /// New processes have learned `learned` observations.
+    CatchingUp {
+        found: Explained,
+        processes: Vec<Process>,
+        learned: usize,
+    },
+}
+
+/// New processes and the hyperparameters they have.
+pub(super) struct Renewed {
+    pub(super) found: Explained,
+    pub(super) processes: Vec<Process>,
+}
+
+impl Search {
+    pub(super) fn new(frame: Frame, wanted: Wanted) -> Self {
+        let (xs, ys, of) = (Vec::new(), Vec::new(), Vec::new());
+        Search { wanted, frame, xs, ys, of, next: FIRST, stage: Stage::Resting }
+    }
+
+    /// Whether there is nothing more to do.
+    pub(super) fn is_over(&self) -> bool {
+        self.ys.len() >= LAST && matches!(self.stage, Stage::Resting)
+    }
+
+    /// Takes note of an observation that belongs to process `of`, and goes on searching. `current` are the present
+    /// hyperparameters. New processes, if they have caught up; of those that are behind the last one nothing was observed.
+    pub(super) fn observe(&mut self, of: usize, x: &[f64], y: f64, current: (Kernel, f64)) -> Option<Renewed> {
+        if self.ys.len() < LAST || !matches!(self.stage, Stage::Resting) {
+            self.xs.extend_from_slice(x);
+            self.ys.push(y);
+            self.of.push(of as u32);
+        }
+        match std::mem::replace(&mut self.stage, Stage::Resting) {
+            Stage::Resting => {
+                if self.ys.len() >= self.next && self.ys.len() <= LAST {
+                    self.next = (GROWTH * self.ys.len() as f64).ceil() as usize;
+                    self.stage = Stage::Trying { count: self.ys.len(), tried: 0, found: Vec::new() };
+                }
+                None
+            }
+            Stage::Trying { count, tried, found } => {
+                self.stage = self.try_some(count, tried, found, current);
+                None
+            }
+            Stage::CatchingUp { found, processes, learned } => self.catch_up(found, processes, learned),
+        }
+    }
+
+    /// Tries as many candidates as are due.
+    fn try_some(&self, count: usize, tried: usize, mut found: Vec<Explained>, current: (Kernel, f64)) -> Stage {
+        let Wanted { shape, length, variance, sigma, leeway } = self.wanted;
+        let candidates = Candidate::all(shape);
+        let due = (candidates.len() as f64 / (SEARCH_SHARE * count as f64)).ceil() as usize;
+        let Some(observed) = Observed::new(self.frame.dim, self.looked_at(count)) else { return Stage::Resting };
+        let until = candidates.len().min(tried + due);
+        for candidate in &candidates[tried..until] {
+            found.extend(candidate.explained(&observed, length, sigma, variance));
+        }
+        let best = found.iter().map(|one| one.evidence).fold(f64::NEG_INFINITY, f64::max);
+        found.retain(|one| one.evidence >= best - leeway);
+        if until < candidates.len() {
+            return Stage::Trying { count, tried: until, found };
+        }
+        match most_doubtful(&found, leeway) {
+            Some(found) if (found.kernel, found.sigma) != current => {
+                Stage::CatchingUp { found, processes: Vec::new(), learned: 0 }
+            }
+            _ => Stage::Resting,
+        }
+    }
+
+    /// Some of the first `count` observations, for each process those that belong to it.
+    fn looked_at(&self, count: usize) -> Vec<(Vec<f64>, Vec<f64>)> {
+        let dim = self.frame.dim;
+        let taken = count.min(LOOKED_AT);
+        let mut groups = vec![(Vec::new(), Vec::new()); self.of[..count].iter().max().map_or(0, |&of| of as usize + 1)];
+        for i in 0..taken {
+            // What is forgotten tells nothing any more: then only the latest.
+            let at = if self.frame.discount < 1.0 { count - taken + i } else { i * count / taken };
+            let (xs, ys) = &mut groups[self.of[at] as usize];
+            xs.extend_from_slice(&self.xs[at * dim..(at + 1) * dim]);
+            ys.push(self.ys[at]);
+        }
+        groups.retain(|(_, ys)| !ys.is_empty());
+        groups
+    }
+
+    fn catch_up(&mut self, found: Explained, mut processes: Vec<Process>, learned: usize) -> Option<Renewed> {
+        let until = self.ys.len().min(learned + CATCH_UP);
+        for at in learned..until {
+            let of = self.of[at] as usize;
+            while processes.len() <= of {
+                processes.push(Process::new(self.frame, found.kernel, found.sigma));
+            }
+            let x = &self.xs[at * self.frame.dim..(at + 1) * self.frame.dim];
+            processes[of].learn(x, self.ys[at]);
+        }
+        if until == self.ys.len() {
+            return Some(Renewed { found, processes });
+        }
+        self.stage = Stage::CatchingUp { found, processes, learned: until };
+        None
+    }
+
+    /// Whether the parts fit together, for a state read from a file.
+    pub(super) fn is_consistent(&self, frame: Frame, heads: usize) -> bool {
+        let n = self.ys.len();
+        let whole = self.frame == frame
+            && Some(self.xs.len()) == n.checked_mul(frame.dim)
+            && self.of.len() == n
+            && self.of.iter().all(|&of| (of as usize) < heads)
+            && self.xs.iter().chain(&self.ys).all(|x| x.is_finite());
+        whole
+            && match &self.stage {
+                Stage::Resting => true,
+                Stage::Trying { count, tried, .. } => {
+                    let wanted = self.wanted;
+                    (FIRST..=n).contains(count) && *tried < Candidate::all(wanted.shape).len()
+                }
+                Stage::CatchingUp { processes, learned, .. } => {
+                    *learned <= n
+                        && processes.len() <= heads
+                        && processes.iter().all(|process| process.is_consistent(frame.dim, frame.budget))
+                }
+            }
+    }
+}
