@@ -316,17 +316,24 @@ pub struct Param {
     pub doc: &'static str,
     /// Whether an experiment takes it from the environment unless it is given (the number of neurons, the noise).
     pub told: bool,
+    /// Whether a bound will do where the environment knows no more than that (the fact `sigma_at_most` for `sigma`).
+    pub bound: bool,
 }
 
 impl Param {
     /// A row of the table.
     pub const fn new(name: &'static str, initial: Initial, kind: Kind, doc: &'static str) -> Self {
-        Param { name, initial, kind, doc, told: false }
+        Param { name, initial, kind, doc, told: false, bound: false }
     }
 
     /// The same row, for a fact that an experiment takes from the environment unless it is given.
     pub const fn told(self) -> Self {
         Param { told: true, ..self }
+    }
+
+    /// The same row, for a fact of which a bound will do.
+    pub const fn or_bound(self) -> Self {
+        Param { bound: true, ..self }
     }
 
     /// What is allowed, in words.

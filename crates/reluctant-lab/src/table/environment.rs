@@ -8,8 +8,9 @@
 //! have it, a vector an action: that of action a has the features in block a of K blocks, and zeros in the others
 //! (`offer = "blocks"`). A linear model on blocks is a linear model an action.
 //!
-//! Policies are told a noise of σ = ½ where classes are rewarded: whatever the features say, a reward of 0 or 1 is
-//! ½-subgaussian around its mean. That follows from what a class is and not from the rows, so it gives nothing away.
+//! Policies that want a bound on the noise are told σ ≤ ½ where classes are rewarded: whatever the features say, a reward of
+//! 0 or 1 is ½-subgaussian around its mean. That follows from what a class is and not from the rows, so it gives nothing
+//! away. How much noise there is, is not told: it may be none.
 //! Of columns of rewards nothing is known before they are seen, so nothing is told.
 
 use std::path::{Path, PathBuf};
@@ -168,7 +169,7 @@ impl Environment for TableEnvironment {
 
     fn facts(&self) -> Vec<(&'static str, Value)> {
         let classes = self.walk.table().class(0).is_some();
-        if classes { vec![("sigma", Value::Real(CLASS_SIGMA))] } else { Vec::new() }
+        if classes { vec![("sigma_at_most", Value::Real(CLASS_SIGMA))] } else { Vec::new() }
     }
 
     fn title(&self) -> Option<String> {
@@ -253,7 +254,7 @@ mod tests {
         let file = File::new("environment-classes", PETS);
         let environment = made(&file, Settings::new().with("class", "class").with("ignore", "good, bad")).unwrap();
         assert_eq!((environment.space(), environment.rounds()), (Space::contexts(2), Some(4)));
-        assert_eq!(environment.facts(), [("sigma", Value::Real(0.5))]);
+        assert_eq!(environment.facts(), [("sigma_at_most", Value::Real(0.5))]);
         assert!(environment.title().unwrap().ends_with(", p = 2, K = 3"));
         let mut memory = RoundMemory::default();
         let mut sizes = Vec::new();

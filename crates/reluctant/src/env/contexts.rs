@@ -227,7 +227,7 @@ impl Environment for Contexts {
     }
 
     fn facts(&self) -> Vec<(&'static str, Value)> {
-        let sigma = ("sigma", Value::Real(self.noise.sigma()));
+        let sigma = self.noise.fact();
         let neurons = (self.neurons > 0).then_some(("neurons", Value::Count(self.neurons as u64)));
         neurons.into_iter().chain([sigma]).collect()
     }

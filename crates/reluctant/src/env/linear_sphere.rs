@@ -78,7 +78,7 @@ impl Environment for LinearSphere {
     }
 
     fn facts(&self) -> Vec<(&'static str, Value)> {
-        vec![("sigma", Value::Real(self.noise.sigma()))]
+        vec![self.noise.fact()]
     }
 }
 

@@ -6,7 +6,7 @@
 //! their probability, else 0.
 
 use crate::error::Result;
-use crate::params::{Initial, Kind, Param, Params};
+use crate::params::{Initial, Kind, Param, Params, Value};
 use crate::rng::{Key, Purpose, normal, sign, uniform};
 use crate::round;
 
@@ -52,8 +52,11 @@ impl Noise {
     }
 
     /// What policies are told of its size.
-    pub(super) fn sigma(&self) -> f64 {
-        if self.is_bernoulli() { BERNOULLI_SIGMA } else { self.sigma }
+    pub(super) fn fact(&self) -> (&'static str, Value) {
+        if self.is_bernoulli() {
+            return ("sigma_at_most", Value::Real(BERNOULLI_SIGMA));
+        }
+        ("sigma", Value::Real(self.sigma))
     }
 
     /// Whether mean rewards are probabilities.

@@ -179,7 +179,7 @@ impl Environment for ReluSphere {
     }
 
     fn facts(&self) -> Vec<(&'static str, Value)> {
-        vec![("neurons", Value::Count(self.network.neurons() as u64)), ("sigma", Value::Real(self.noise.sigma()))]
+        vec![("neurons", Value::Count(self.network.neurons() as u64)), self.noise.fact()]
     }
 }
 

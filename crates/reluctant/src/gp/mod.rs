@@ -11,7 +11,7 @@ mod sparse;
 mod triangle;
 
 pub(crate) use candidates::{Candidate, most_doubtful};
-pub(crate) use evidence::{Explained, Observed};
+pub(crate) use evidence::{Explained, Observed, Points};
 pub(crate) use fit::{Data, fit};
 pub(crate) use kernel::{Kernel, Shape, Units, Wide};
 pub(crate) use path::Path;

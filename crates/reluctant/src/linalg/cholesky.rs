@@ -31,6 +31,12 @@ impl<'a> Cholesky<'a> {
         good.then_some(Cholesky { factor: matrix, dim })
     }
 
+    /// The entry of U in row i ≤ j.
+    #[inline(always)]
+    pub(crate) fn at(&self, i: usize, j: usize) -> f64 {
+        self.factor[i * self.dim + j]
+    }
+
     fn row(&self, i: usize) -> &[f64] {
         &self.factor[i * self.dim..(i + 1) * self.dim]
     }

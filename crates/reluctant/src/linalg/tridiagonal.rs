@@ -12,10 +12,10 @@ pub struct Tridiagonal {
 }
 
 impl Tridiagonal {
-    /// Reduces a symmetric `matrix` (as many rows as `y` has numbers), which is used up, by Householder reflections.
-    pub fn new(matrix: &mut [f64], y: &[f64]) -> Self {
-        struct Kernel<'k>(&'k mut [f64], Vec<f64>);
-        impl pulp::NullaryFnOnce for Kernel<'_> {
+    /// Reduces a symmetric `matrix` (as many rows as `y` has numbers) by Householder reflections.
+    pub fn new(matrix: Vec<f64>, y: &[f64]) -> Self {
+        struct Kernel(Vec<f64>, Vec<f64>);
+        impl pulp::NullaryFnOnce for Kernel {
             type Output = Tridiagonal;
             #[inline(always)]
             fn call(self) -> Tridiagonal {
@@ -45,7 +45,7 @@ impl Tridiagonal {
 }
 
 #[inline(always)]
-fn reduce(a: &mut [f64], mut y: Vec<f64>) -> Tridiagonal {
+fn reduce(mut a: Vec<f64>, mut y: Vec<f64>) -> Tridiagonal {
     let n = y.len();
     let (mut diagonal, mut beside) = (Vec::with_capacity(n), Vec::with_capacity(n));
     let (mut v, mut w) = (vec![0.0; n], vec![0.0; n]);

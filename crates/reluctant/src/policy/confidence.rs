@@ -8,7 +8,7 @@ pub(super) const LAMBDA: Param = Param::new("lambda", Initial::real(0.01), Kind:
 pub(super) const DELTA: Param =
     Param::new("delta", Initial::real(0.01), Kind::PROBABILITY, "the confidence set fails with this probability δ");
 pub(super) const SIGMA: Param =
-    Param::new("sigma", Initial::real(0.1), Kind::NOT_NEGATIVE, "the noise is σ-subgaussian").told();
+    Param::new("sigma", Initial::real(0.1), Kind::NOT_NEGATIVE, "the noise is σ-subgaussian").told().or_bound();
 
 pub(super) const LOG_DET: Param = Param::new(
     "log_det",

@@ -243,12 +243,13 @@ impl Sample {
     }
 }
 
-/// Fills in what an experiment's environment tells (number of neurons, noise) where the table marks a parameter as told and the
-/// user gave no value.
+/// Fills in what an experiment's environment tells (number of neurons, noise) where the table marks a parameter as told and
+/// the user gave no value. A fact `name_at_most` is told to those who are content with a bound on `name`.
 pub fn tell<N: AsRef<str>>(entry: &Entry, settings: &Settings, facts: &[(N, Value)]) -> Settings {
     let mut told = settings.clone();
-    for (name, value) in facts.iter().map(|(name, value)| (name.as_ref(), value)) {
-        let wanted = entry.params.iter().any(|param| param.told && param.name == name);
+    for (fact, value) in facts.iter().map(|(name, value)| (name.as_ref(), value)) {
+        let (name, bound) = fact.strip_suffix("_at_most").map_or((fact, false), |name| (name, true));
+        let wanted = entry.params.iter().any(|param| param.told && param.name == name && (param.bound || !bound));
         if wanted && settings.get(name).is_none() {
             told.set(name, value.clone());
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::params::{self, MAX_BUDGET, Wanted};
 use super::process::{Frame, Process};
-use super::search::Search;
+use super::search::{Renewed, Search};
 use crate::belief::{Asked, Heads, state};
 use crate::choice::Score;
 use crate::error::{Error, Result};
@@ -58,7 +58,7 @@ impl GaussianProcesses {
     }
 
     /// New processes for all actions.
-    fn renew(&mut self, renewed: super::search::Renewed) {
+    fn renew(&mut self, renewed: Renewed) {
         let fresh = Process::new(self.frame, renewed.found.kernel, renewed.found.sigma);
         let count = self.heads.len();
         self.sigma = renewed.found.sigma;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::params::Wanted;
 use super::process::{Frame, Process};
-use crate::gp::{Candidate, Explained, Kernel, Observed, most_doubtful};
+use crate::gp::{Candidate, Explained, Kernel, Observed, Points, most_doubtful};
 
 /// The first search comes with this many observations.
 const FIRST: usize = 8;
@@ -17,8 +17,10 @@ const FIRST: usize = 8;
 const GROWTH: f64 = 1.4;
 /// There are no more searches, and no need to keep what was observed, from this many on.
 const LAST: usize = 2048;
-/// At most so many observations are looked at, evenly spread over all: the work grows with their cube.
-const LOOKED_AT: usize = 160;
+/// At most so many observations are looked at, evenly spread over all, and so many points of a process express them: a
+/// candidate costs observations × points².
+const LOOKED_AT: usize = 480;
+const POINTS: usize = 128;
 /// A search is over before there are so many times as many observations.
 const SEARCH_SHARE: f64 = 0.2;
 /// Observations that new processes learn with each one that comes.
@@ -101,7 +103,9 @@ impl Search {
         let Wanted { shape, length, variance, sigma, leeway } = self.wanted;
         let candidates = Candidate::all(shape);
         let due = (candidates.len() as f64 / (SEARCH_SHARE * count as f64)).ceil() as usize;
-        let Some(observed) = Observed::new(self.frame.dim, self.looked_at(count)) else { return Stage::Resting };
+        let Some(observed) = Observed::new(self.frame.dim, self.looked_at(count)) else {
+            return Stage::Resting;
+        };
         let until = candidates.len().min(tried + due);
         for candidate in &candidates[tried..until] {
             found.extend(candidate.explained(&observed, length, sigma, variance));
@@ -120,18 +124,24 @@ impl Search {
     }
 
     /// Some of the first `count` observations, for each process those that belong to it.
-    fn looked_at(&self, count: usize) -> Vec<(Vec<f64>, Vec<f64>)> {
+    fn looked_at(&self, count: usize) -> Vec<Points> {
         let dim = self.frame.dim;
         let taken = count.min(LOOKED_AT);
-        let mut groups = vec![(Vec::new(), Vec::new()); self.of[..count].iter().max().map_or(0, |&of| of as usize + 1)];
+        let mut groups = vec![Points::default(); self.of[..count].iter().max().map_or(0, |&of| of as usize + 1)];
         for i in 0..taken {
             // What is forgotten tells nothing any more: then only the latest.
             let at = if self.frame.discount < 1.0 { count - taken + i } else { i * count / taken };
-            let (xs, ys) = &mut groups[self.of[at] as usize];
-            xs.extend_from_slice(&self.xs[at * dim..(at + 1) * dim]);
-            ys.push(self.ys[at]);
+            let group = &mut groups[self.of[at] as usize];
+            group.xs.extend_from_slice(&self.xs[at * dim..(at + 1) * dim]);
+            group.ys.push(self.ys[at]);
         }
-        groups.retain(|(_, ys)| !ys.is_empty());
+        // The points of the present processes are those that the present hyperparameters need: they would speak for them.
+        for group in &mut groups {
+            let (all, kept) = (group.ys.len(), group.ys.len().min(POINTS));
+            let spread = (0..kept).map(|i| i * all / kept);
+            group.basis = spread.flat_map(|at| &group.xs[at * dim..(at + 1) * dim]).copied().collect();
+        }
+        groups.retain(|group| !group.ys.is_empty());
         groups
     }
 
