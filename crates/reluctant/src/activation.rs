@@ -25,6 +25,47 @@ pub fn is_on(z: f64) -> bool {
     z >= 0.0
 }
 
+/// The activation that fits descend on: leaky with slope a (0: the ReLU), its kink rounded over a width ε (0: sharp).
+///
+/// a·z + (1−a)·φ(z), φ(z) = max(0, z) + max(0, ε − |z|)²/4ε.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct RoundedKink {
+    /// a.
+    pub(crate) slope: f64,
+    /// ε.
+    pub(crate) rounding: f64,
+}
+
+impl RoundedKink {
+    /// Its value at z.
+    #[inline(always)]
+    pub(crate) fn value(self, z: f64) -> f64 {
+        let RoundedKink { slope, rounding } = self;
+        let bent = if rounding > 0.0 {
+            let inside = (rounding - z.abs()).max(0.0);
+            relu(z) + inside * inside * (0.25 / rounding)
+        } else {
+            relu(z)
+        };
+        if slope == 0.0 { bent } else { slope * z + (1.0 - slope) * bent }
+    }
+
+    /// Its derivative at z.
+    #[inline(always)]
+    pub(crate) fn derivative(self, z: f64) -> f64 {
+        let RoundedKink { slope, rounding } = self;
+        let bent =
+            if rounding > 0.0 { ((z + rounding) * (0.5 / rounding)).clamp(0.0, 1.0) } else { f64::from(is_on(z)) };
+        if slope == 0.0 { bent } else { slope + (1.0 - slope) * bent }
+    }
+
+    /// Its second derivative within ε of the kink; ε must not be 0.
+    #[inline(always)]
+    pub(crate) fn bend(self) -> f64 {
+        (1.0 - self.slope) * (0.5 / self.rounding)
+    }
+}
+
 /// A continuous piecewise-linear function g with at least one kink and g(0) = 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Activation {

@@ -4,14 +4,17 @@
 //! shifted ReLUs ([`crate::activation`]), and m·relu(z) = ±relu(|m|·z). A neuron is known only up to its sign, for
 //! relu(z) = relu(−z) + z: turned round, it differs by something affine ([`PiecewiseNet::flipped`]).
 
+use serde::Serialize;
+
 use crate::action::{check_dim, check_finite};
 use crate::activation::{Activation, is_on, relu};
 use crate::error::{Error, Result};
+use crate::estimate::Samples;
 use crate::linalg::{axpy, dot};
 use crate::relu::{MAX_NEURONS, Pattern, ReluNet, is_active};
 
 /// An affine function and signed ReLUs with biases.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PiecewiseNet {
     /// w₀.
     constant: f64,
@@ -132,6 +135,13 @@ impl PiecewiseNet {
             gradient.push(weight);
         }
         gradient
+    }
+
+    /// (1/n)·Σ (f(xᵢ) − yᵢ)².
+    pub fn mean_squared_error(&self, samples: Samples<'_>) -> Result<f64> {
+        check_dim("the network", samples.dim(), self.dim())?;
+        let squared = |(x, y): (&[f64], f64)| (self.value(x) - y) * (self.value(x) - y);
+        Ok(samples.iter().map(squared).sum::<f64>() / samples.len() as f64)
     }
 
     /// The same function with ReLU i turned round: relu(z) = relu(−z) + z.
