@@ -145,6 +145,12 @@ impl Default for FitOptions {
 }
 
 impl FitOptions {
+    /// For a minimum that must be found: many starts, and many that agree before it stops. With biases and free lengths a few starts
+    /// agree on a poor minimum now and then.
+    pub fn thorough() -> Self {
+        FitOptions { restarts: 400, agree: 40, ..Self::default() }
+    }
+
     /// An error unless every number is in range.
     fn check(&self) -> Result<Activation> {
         for (name, value) in [("restarts", self.restarts), ("agree", self.agree), ("iterations", self.iterations)] {
