@@ -24,12 +24,15 @@ pub struct Theorem {
 
 impl Theorem {
     /// The theorem for `policy`, if there is one: for OFU-ReLU and OFU-ReLU+ where the rewards are those of a ReLU network
-    /// with a second layer of ones on a sphere of dimension at least one.
+    /// of unit neurons without biases and a second layer of ones, on a sphere of dimension at least one.
     pub fn of(panel: &Panel, policy: &PolicyResults) -> Option<Self> {
         let environment = &panel.environment;
         let is =
             |name: &str, word: &str| environment.get(name).and_then(Value::as_str).is_some_and(|said| said == word);
-        if !is("kind", "relu-sphere") || (environment.contains_key("signs") && !is("signs", "ones")) {
+        let differs = |(name, word): (&str, &str)| environment.contains_key(name) && !is(name, word);
+        let biased = real(environment, "biases").is_some_and(|biases| biases > 0.0);
+        let of_the_paper = [("signs", "ones"), ("lengths", "unit"), ("activation", "relu")];
+        if !is("kind", "relu-sphere") || biased || of_the_paper.into_iter().any(differs) {
             return None;
         }
         let [dim, neurons] = [size(environment, "dim")?, size(environment, "neurons")?];
@@ -163,6 +166,10 @@ mod tests {
         };
         assert_eq!(with("kind", json!("linear-sphere")), None);
         assert_eq!(with("signs", json!("random")), None, "a second layer of ±1 may have no gap");
+        assert_eq!(with("lengths", json!("normal")), None);
+        assert_eq!(with("activation", json!("leaky")), None);
+        assert_eq!(with("biases", json!(0.5)), None);
+        assert!(with("biases", json!(0.0)).is_some() && with("activation", json!("relu")).is_some());
         assert_eq!(with("dim", json!(1)), None);
         assert_eq!(with("sigma", json!(null)), None);
         assert!(with("neurons", json!(1)).unwrap().bound(1000.0).total().is_finite());

@@ -200,7 +200,7 @@ pub(crate) fn fit(
     let rewards = Numbers::read("rewards", &["actions"], rewards)?;
     check_pairs(actions.len(0), &rewards)?;
     let (dim, xs, ys) = (actions.len(1), actions.data(), rewards.data());
-    let options = FitOptions { model, restarts, agree, iterations };
+    let options = FitOptions { model, restarts, agree, iterations, ..FitOptions::default() };
     let fit = py.detach(|| estimate::fit(Samples::new(dim, xs, ys)?, neurons, &options, Key::new(seed)));
     let fit = fit.map_err(refuse)?;
     Ok((ReluNet { net: fit.net }, fit.loss, fit.restarts, fit.agreed, fit.iterations))

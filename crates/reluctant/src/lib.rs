@@ -44,6 +44,7 @@
 //! | [`belief`] | what a policy knows, apart from how it acts |
 //! | [`ellipsoid`] | ridge regression with its confidence set |
 //! | [`relu`] | networks, activation patterns, the features x† and x‡ |
+//! | [`activation`], [`piecewise`] | the kink, and every one-layer network with piecewise-linear activations |
 //! | [`frozen`] | the linear regime: a network whose activations are frozen |
 //! | [`estimate`] | the empirical-risk minimiser, and matching neurons with the truth |
 //! | [`theory`] | the paper's statements in numbers |
@@ -56,6 +57,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod action;
+pub mod activation;
 pub mod belief;
 pub mod choice;
 pub mod conformance;
@@ -74,6 +76,7 @@ pub mod linalg;
 pub mod offer;
 pub mod params;
 mod patterns;
+pub mod piecewise;
 pub mod play;
 pub mod policy;
 pub mod registry;
@@ -90,6 +93,7 @@ pub mod theory;
 pub const BEHAVIOUR: u32 = 1;
 
 pub use action::Action;
+pub use activation::Activation;
 pub use choice::{Certificate, Choice, Score};
 pub use ellipsoid::{Confidence, Ellipsoid};
 pub use env::Environment;
@@ -97,6 +101,7 @@ pub use error::{Error, Result};
 pub use frozen::FrozenRelu;
 pub use offer::{Context, Name, Offer, Rows, Space};
 pub use params::{Literal, Params, Settings, Value};
+pub use piecewise::PiecewiseNet;
 pub use play::{play, play_together};
 pub use policy::{Policy, Snapshot};
 pub use registry::Registry;

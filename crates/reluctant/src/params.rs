@@ -237,7 +237,7 @@ impl Kind {
                 }
             }
             // A list of one number, or a column whose name is one.
-            (Kind::Text(_), Value::Count(n)) => Ok(Value::Word(n.to_string())),
+            (Kind::Text(_), Value::Count(_) | Value::Real(_)) => Ok(Value::Word(value.to_string())),
             (Kind::Text(_) | Kind::Path, Value::Word(text)) => {
                 if text.trim().is_empty() {
                     Err(out_of_range())

@@ -4,11 +4,11 @@
 
 use proptest::prelude::*;
 use reluctant::estimate::{
-    Fit, FitOptions, LEARNING_RATE, Model, STEPS, Samples, SignRule, adam, fit, match_neurons, mean_squared_error,
-    polish,
+    Fit, FitOptions, LEARNING_RATE, Model, Parts, STEPS, Samples, SignRule, adam, fit, fit_piecewise, kink_error,
+    match_neurons, mean_squared_error, polish,
 };
 use reluctant::rng::{normal, sign, uniform, unit_vector};
-use reluctant::{Error, Key, Purpose, ReluNet};
+use reluctant::{Activation, Error, Key, PiecewiseNet, Purpose, ReluNet};
 
 struct Data {
     dim: usize,
@@ -293,4 +293,66 @@ proptest! {
         let run = adam(data.samples(), neurons, 50, LEARNING_RATE, Key::new(1)).unwrap();
         prop_assert!(run.loss.is_finite());
     }
+}
+
+/// Networks with signs ±1, lengths in [½, 2] and biases in [−½, ½], and leaky ones; six noise-free samples a parameter.
+/// `cargo run --release --example kinks` counts more of them.
+#[test]
+fn kinks_come_back_whatever_lengths_signs_biases_and_slope() {
+    for (dim, neurons, slope, affine) in [(3, 4, 0.0, false), (3, 4, 0.3, false), (3, 3, 0.0, true), (5, 5, 0.0, false)]
+    {
+        let mut found = 0;
+        for seed in 0..15 {
+            let key = Key::new(seed);
+            let stream = &mut key.stream();
+            let mut theta = vec![0.0; dim * neurons];
+            for row in theta.chunks_exact_mut(dim) {
+                unit_vector(stream, row);
+                let length = 0.5 + 1.5 * uniform(stream);
+                row.iter_mut().for_each(|x| *x *= length);
+            }
+            let signs = (0..neurons).map(|_| sign(stream)).collect();
+            let biases: Vec<f64> = (0..neurons).map(|_| uniform(stream) - 0.5).collect();
+            let net = ReluNet::with_signs(dim, theta, signs).unwrap();
+            let truth = PiecewiseNet::with_activation(&Activation::leaky(slope).unwrap(), &net, &biases).unwrap();
+            let mut x = vec![0.0; 6 * (neurons + usize::from(affine)) * (dim + 1) * dim];
+            x.chunks_exact_mut(dim).for_each(|x| unit_vector(stream, x));
+            let y: Vec<f64> =
+                x.chunks_exact(dim).map(|x| truth.value(x) + if affine { 0.3 - x[0] } else { 0.0 }).collect();
+            let options = FitOptions { slope, ..FitOptions::thorough() };
+            let parts = Parts { biases: true, affine };
+            let fit = fit_piecewise(Samples::new(dim, &x, &y).unwrap(), neurons, parts, &options, key).unwrap();
+            found += u32::from(kink_error(&fit.net, &truth).unwrap() < 1e-6);
+        }
+        assert!(found >= 14, "({dim}, {neurons}), slope {slope}: {found} of 15");
+    }
+}
+
+/// Unit neurons and a second layer of ones, told the slope: as easy as for ReLUs.
+#[test]
+fn leaky_networks_come_back_with_their_signs() {
+    for slope in [0.2, 0.5] {
+        for (dim, neurons) in [(2, 3), (5, 5), (10, 5)] {
+            let mut found = 0;
+            for seed in 0..10 {
+                let key = Key::new(seed);
+                let stream = &mut key.stream();
+                let net = ReluNet::random(dim, neurons, stream);
+                let truth =
+                    PiecewiseNet::with_activation(&Activation::leaky(slope).unwrap(), &net, &vec![0.0; neurons]);
+                let mut x = vec![0.0; 6 * neurons * dim * dim];
+                x.chunks_exact_mut(dim).for_each(|x| unit_vector(stream, x));
+                let y: Vec<f64> = x.chunks_exact(dim).map(|x| truth.as_ref().unwrap().value(x)).collect();
+                let options = FitOptions { slope, ..FitOptions::default() };
+                let fit = fit(Samples::new(dim, &x, &y).unwrap(), neurons, &options, key).unwrap();
+                found += u32::from(match_neurons(&fit.net, &net, SignRule::Strict).unwrap().worst < 1e-6);
+            }
+            assert!(found >= 9, "({dim}, {neurons}), slope {slope}: {found} of 10");
+        }
+    }
+    let data = [1.0, 0.0];
+    let samples = Samples::new(2, &data, &[1.0]).unwrap();
+    let said =
+        fit(samples, 1, &FitOptions { slope: 1.0, ..FitOptions::default() }, Key::new(1)).unwrap_err().to_string();
+    assert!(said.starts_with("slope = 1 is out of range: a number at least 0 and less than 1"), "{said}");
 }

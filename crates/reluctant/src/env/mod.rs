@@ -4,11 +4,14 @@
 //! on its key and on t alone, so every policy meets the same offers and the same noise.
 
 mod contexts;
+mod deep;
 mod drifting;
 mod linear_sphere;
 mod noise;
+mod number_list;
 mod relu_sphere;
 mod round_list;
+mod shape;
 mod sphere_arms;
 
 use std::fmt;
@@ -22,12 +25,14 @@ use crate::rng::Key;
 use crate::round::{Round, RoundMemory};
 
 pub use contexts::Contexts;
+pub use deep::Deep;
 pub use drifting::Drifting;
 pub use linear_sphere::LinearSphere;
 pub use relu_sphere::ReluSphere;
 
 /// Every environment that is built in.
-pub const BUILT_IN: &[Entry] = &[relu_sphere::ENTRY, linear_sphere::ENTRY, contexts::ENTRY, drifting::ENTRY];
+pub const BUILT_IN: &[Entry] =
+    &[relu_sphere::ENTRY, deep::ENTRY, linear_sphere::ENTRY, contexts::ENTRY, drifting::ENTRY];
 
 /// A source of rounds.
 ///

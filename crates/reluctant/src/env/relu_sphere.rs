@@ -1,18 +1,22 @@
 //! `relu-sphere`: the paper's environment. Rewards f_Θ*(x) + noise with random unit neurons, arms on the unit sphere.
+//!
+//! Beyond the paper, the second layer may be ±1, neurons may have any lengths and biases, and the activation may be any
+//! piecewise-linear one: f(x) = Σᵢ sᵢ·g(θᵢ·x + bᵢ). Directions of neurons, arms and noise are the same in all of these worlds.
 
 use super::noise::{self, Noise};
+use super::shape::{self, Shape};
 use super::sphere_arms::{self, SphereArms};
 use super::{Build, Entry, Environment, Sample};
 use crate::error::{Error, Result};
-use crate::geometry::{CELL_BUDGET, best_action, most_cells};
-use crate::kernels::network_values;
-use crate::linalg::{norm, normalise};
+use crate::geometry::{CELL_BUDGET, average, best_piecewise_action};
+use crate::kernels::piecewise_values;
+use crate::linalg::normalise;
 use crate::offer::{Offer, Space};
 use crate::params::{Initial, Kind, Literal, Param, Params, Value};
+use crate::piecewise::PiecewiseNet;
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, Stream, sign, unit_vector};
 use crate::round::{Means, Round, RoundMemory, SphereReward};
-use crate::theory::sphere_area;
 
 pub(super) const SIGNS: Param = Param::new(
     "signs",
@@ -23,7 +27,7 @@ pub(super) const SIGNS: Param = Param::new(
 
 pub(super) const ENTRY: Entry = Entry {
     name: "relu-sphere",
-    summary: "a random one-layer ReLU network on the unit sphere",
+    summary: "a random one-layer network with ReLUs, or other activations with kinks, on the unit sphere",
     citation: "Xu, Bastani, Goel and Bastani (2024), Stochastic bandits with ReLU neural networks, Section 5",
     params: &[
         sphere_arms::DIM,
@@ -46,6 +50,12 @@ pub(super) const ENTRY: Entry = Entry {
             Kind::Real { min: 0.0, max: 10.0, above: false, below: false },
             "how far the second neuron of a balanced pair is from the opposite of the first",
         ),
+        shape::LENGTHS,
+        shape::BIASES,
+        shape::ACTIVATION,
+        shape::SLOPE,
+        shape::KINKS,
+        shape::SLOPES,
         sphere_arms::ACTIONS,
         sphere_arms::ARMS,
         sphere_arms::FRESH,
@@ -74,14 +84,52 @@ pub(super) const ENTRY: Entry = Entry {
                 ("noise", Literal::Word("student")),
             ],
         },
+        Sample {
+            name: "any-lengths-and-biases",
+            settings: &[
+                ("dim", Literal::Count(3)),
+                ("signs", Literal::Word("random")),
+                ("lengths", Literal::Word("normal")),
+                ("biases", Literal::Real(0.5)),
+                ("arms", Literal::Count(30)),
+            ],
+        },
+        Sample {
+            name: "leaky-sphere",
+            settings: &[
+                ("dim", Literal::Count(4)),
+                ("activation", Literal::Word("leaky")),
+                ("slope", Literal::Real(0.5)),
+                ("actions", Literal::Word("sphere")),
+            ],
+        },
+        Sample {
+            name: "hard-tanh-sphere",
+            settings: &[
+                ("dim", Literal::Count(3)),
+                ("lengths", Literal::Word("1, 3")),
+                ("activation", Literal::Word("hard-tanh")),
+                ("actions", Literal::Word("sphere")),
+            ],
+        },
+        Sample {
+            name: "kinks",
+            settings: &[
+                ("activation", Literal::Word("kinks")),
+                ("kinks", Literal::Word("-0.5, 0, 0.5")),
+                ("slopes", Literal::Word("0, 1, 0.2, -1")),
+                ("arms", Literal::Count(30)),
+            ],
+        },
     ],
     build: Build::Plain(|params, key| Ok(Box::new(ReluSphere::new(params, key, key)?))),
 };
 
-/// A random one-layer ReLU network on the unit sphere.
+/// A random one-layer network on the unit sphere.
 #[derive(Debug, Clone)]
 pub struct ReluSphere {
-    network: ReluNet,
+    network: PiecewiseNet,
+    shape: Shape,
     arms: SphereArms,
     noise: Noise,
     /// Known if the whole sphere is on offer.
@@ -110,8 +158,10 @@ impl ReluSphere {
         if params.word("signs")? == "random" {
             network = with_signs(network, &mut stream)?;
         }
+        let shape = Shape::read(params)?;
+        let network = shape.apply(network, &mut stream)?;
         let sphere = if arms.is_sphere() { Some(sphere_means(&network)?) } else { None };
-        Ok(ReluSphere { network, arms, noise: Noise::read(params, rounds)?, sphere })
+        Ok(ReluSphere { network, shape, arms, noise: Noise::read(params, rounds)?, sphere })
     }
 }
 
@@ -143,19 +193,19 @@ fn balanced(network: ReluNet, imbalance: f64, stream: &mut Stream) -> Result<Rel
     ReluNet::new(dim, theta)
 }
 
-/// The exact f*, and the average: E max(0, θ·x) = ‖θ‖·|S^(d−2)| / ((d−1)·|S^(d−1)|) for uniform x.
-fn sphere_means(network: &ReluNet) -> Result<Best> {
+/// The exact f*, and the average.
+fn sphere_means(network: &PiecewiseNet) -> Result<Best> {
     let dim = network.dim();
-    let best = best_action(network, CELL_BUDGET)?;
+    let best = best_piecewise_action(network, CELL_BUDGET)?;
     if !best.exact {
-        let most = most_cells(dim, network.neurons());
+        let most = best.most_cells;
         let allowed = format!(
             "no more than {CELL_BUDGET} cells on the sphere, so that regret is measured against the exact best action; d = {dim} gives up to {most}"
         );
-        return Err(Error::out_of_range("neurons", network.neurons(), allowed));
+        return Err(Error::out_of_range("neurons", network.hinges().neurons(), allowed));
     }
-    let half = sphere_area(dim - 2) / ((dim - 1) as f64 * sphere_area(dim - 1));
-    let average = network.iter().zip(network.signs()).map(|(theta, sign)| sign * norm(theta) * half).sum();
+    // Where the best action is certified, there is a closed form.
+    let average = average(network).unwrap_or(f64::NAN);
     Ok(Best { action: best.x_star, value: best.f_star, average })
 }
 
@@ -170,7 +220,7 @@ impl Environment for ReluSphere {
         let means = match offer {
             Offer::Rows(rows) => {
                 means.clear();
-                network_values(&self.network, rows, means);
+                piecewise_values(&self.network, rows, means);
                 Means::Each(means)
             }
             _ => Means::Sphere(self),
@@ -179,7 +229,14 @@ impl Environment for ReluSphere {
     }
 
     fn facts(&self) -> Vec<(&'static str, Value)> {
-        vec![("neurons", Value::Count(self.network.neurons() as u64)), self.noise.fact()]
+        // A neuron of the family is a kink; a neuron of hard tanh has two.
+        let neurons = ("neurons", Value::Count(self.network.hinges().neurons() as u64));
+        [neurons, self.noise.fact()].into_iter().chain(self.shape.fact()).collect()
+    }
+
+    fn title(&self) -> Option<String> {
+        let shape = self.shape.title()?;
+        Some(format!("d = {}, k = {}, {shape}", self.arms.dim(), self.shape.neurons))
     }
 }
 
@@ -204,6 +261,7 @@ impl SphereReward for ReluSphere {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::{dot, norm};
     use crate::params::Settings;
 
     fn balanced(neurons: u64, imbalance: f64) -> Result<ReluSphere> {
@@ -216,7 +274,7 @@ mod tests {
     fn balanced_neurons_are_unit_and_nearly_cancel_in_pairs() {
         for imbalance in [0.0, 0.1, 0.5] {
             let network = balanced(6, imbalance).unwrap().network;
-            for pair in network.theta().chunks_exact(10) {
+            for pair in network.hinges().theta().chunks_exact(10) {
                 let sum: Vec<f64> = (0..5).map(|i| pair[i] + pair[5 + i]).collect();
                 assert!((norm(&pair[5..]) - 1.0).abs() < 1e-14);
                 // Scaling to unit length moves a neuron by at most as much again.
@@ -225,5 +283,86 @@ mod tests {
         }
         let said = balanced(5, 0.1).unwrap_err().to_string();
         assert_eq!(said, "neurons = 5 is out of range: an even number, for a balanced network is made of pairs");
+    }
+    fn made(settings: &Settings) -> Result<ReluSphere> {
+        ReluSphere::new(&Params::resolve("relu-sphere", ENTRY.params, settings)?, Key::new(4), Key::new(4))
+    }
+
+    fn said(settings: &Settings) -> String {
+        made(settings).unwrap_err().to_string()
+    }
+
+    /// Nothing but what is said changes: directions, signs, and, if all is as in the paper, every bit.
+    #[test]
+    fn worlds_share_their_neurons() {
+        let plain = Settings::new().with("dim", 3u64).with("neurons", 4u64).with("signs", "random");
+        let network = |settings: &Settings| made(settings).unwrap().network;
+        let paper = network(&plain);
+        let (reference, dim) = (paper.hinges().clone(), 3);
+        assert_eq!(paper, PiecewiseNet::from(reference.clone()));
+        let long = network(&plain.clone().with("lengths", "0.5, 2").with("biases", 0.25));
+        for (i, theta) in long.hinges().iter().enumerate() {
+            let length = norm(theta);
+            assert!((0.5..2.0).contains(&length) && long.biases()[i].abs() <= 0.25 && long.biases()[i] != 0.0);
+            assert!((dot(theta, reference.neuron(i)) - length).abs() < 1e-14);
+        }
+        assert_eq!(long.hinges().signs(), reference.signs());
+        let leaky = network(&plain.clone().with("activation", "leaky").with("slope", 0.5));
+        for (theta, unit) in leaky.hinges().theta().iter().zip(reference.theta()) {
+            assert_eq!(2.0 * theta, *unit);
+        }
+        let mut x = vec![0.0; dim];
+        let mut stream = Key::new(1).stream();
+        for _ in 0..100 {
+            unit_vector(&mut stream, &mut x);
+            let literal: f64 = reference
+                .iter()
+                .zip(reference.signs())
+                .map(|(theta, sign)| sign * dot(theta, &x) * if dot(theta, &x) > 0.0 { 1.0 } else { 0.5 })
+                .sum();
+            assert!((leaky.value(&x) - literal).abs() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn normal_lengths_have_their_mean_square() {
+        let settings = Settings::new().with("dim", 5u64).with("neurons", 64u64).with("lengths", "normal");
+        let network = made(&settings).unwrap().network;
+        let mean = network.hinges().iter().map(|theta| dot(theta, theta)).sum::<f64>() / 64.0;
+        // χ² with 5 degrees of freedom has standard deviation √10.
+        assert!((mean - 5.0).abs() < 4.0 * (10f64 / 64.0).sqrt(), "{mean}");
+    }
+
+    #[test]
+    fn each_mistake_has_its_sentence() {
+        let plain = Settings::new();
+        let leaky = |slope: f64| plain.clone().with("activation", "leaky").with("slope", slope);
+        assert_eq!(said(&leaky(1.0)), "slope = 1 is out of range: a number at least 0 and less than 1");
+        assert!(said(&leaky(-0.5)).starts_with("slope = -0.5 is out of range"));
+        let kinks = |kinks: &str, slopes: &str| {
+            said(&plain.clone().with("activation", "kinks").with("kinks", kinks).with("slopes", slopes))
+        };
+        assert_eq!(kinks("0, -1", "0, 1, 2"), "kinks = 0, -1 is out of range: increasing numbers");
+        assert!(kinks("0", "1, 1").starts_with("slopes = 1, 1 is out of range: slopes that differ"));
+        assert!(kinks("0, x", "1").starts_with("kinks = 0, x is out of range: numbers with commas between them"));
+        let said_kinks = said(&plain.clone().with("activation", "kinks"));
+        assert!(said_kinks.starts_with("kinks is missing: increasing numbers"), "{said_kinks}");
+        for wrong in ["long", "2, 1", "0, 1", "-1, 2", "1"] {
+            let said = said(&plain.clone().with("lengths", wrong));
+            assert!(said.starts_with(&format!("lengths = {wrong} is out of range: unit, normal, or")), "{said}");
+        }
+        let sphere = plain.clone().with("dim", 4u64).with("actions", "sphere");
+        assert!(said(&sphere.clone().with("biases", 0.5)).starts_with("dim = 4 is out of range: 2 or 3 for the whole"));
+        assert!(said(&sphere.with("activation", "hard-tanh")).starts_with("dim = 4 is out of range: 2 or 3 for"));
+        let many = plain.with("neurons", 40u64).with("activation", "hard-tanh");
+        assert!(said(&many).starts_with("neurons = 40 is out of range: at most 64 kinks"));
+    }
+
+    #[test]
+    fn titles_say_what_is_not_as_in_the_paper() {
+        assert_eq!(made(&Settings::new().with("signs", "random")).unwrap().title(), None);
+        let settings = Settings::new().with("lengths", "normal").with("biases", 0.5).with("activation", "leaky");
+        let title = made(&settings).unwrap().title().unwrap();
+        assert_eq!(title, "d = 2, k = 3, leaky 0.2, lengths normal, biases up to 0.5");
     }
 }

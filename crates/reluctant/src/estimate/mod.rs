@@ -8,6 +8,7 @@
 //! 2. *Kinks cannot hold it* (`levenberg_marquardt`): the ReLU is rounded over a width that falls to zero in stages.
 //! 3. *Neurons that fell into one are parted again* (`twins`), once the best start is known.
 //!
+//! [`fit_piecewise`] is the same for networks with biases, any lengths and signs, leaky units, or a free affine part.
 //! `cargo run --release --example recovery` shows how often the true neurons come back, `cargo bench --bench estimate` what
 //! it costs. [`adam`] is the one descent that the authors of the paper run, [`match_neurons`] compares an estimate with the
 //! truth.
@@ -28,6 +29,7 @@
 mod adam;
 mod levenberg_marquardt;
 mod matching;
+mod piecewise;
 mod problem;
 mod signs;
 mod twins;
@@ -36,12 +38,15 @@ use serde::{Deserialize, Serialize};
 
 pub use adam::{LEARNING_RATE, STEPS, adam};
 pub use matching::{Matching, SignRule, match_neurons};
+pub use piecewise::{Parts, PiecewiseFit, fit_piecewise, kink_error};
 
 use crate::action::{check_dim, check_finite};
+use crate::activation::Activation;
 use crate::error::{Error, Result};
 use crate::limits::MAX_FEATURES;
 use crate::linalg::{dot, norm, normalise, symmetric_times};
 use crate::offer::Rows;
+use crate::piecewise::PiecewiseNet;
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, Stream, sign, unit_vector};
 use levenberg_marquardt::{Freedom, Solver, Stage};
@@ -124,11 +129,36 @@ pub struct FitOptions {
     pub agree: usize,
     /// The most Levenberg–Marquardt iterations a start, and again for the final descent from the best start.
     pub iterations: usize,
+    /// The slope a of the activation for negative inputs, at least 0 and less than 1: 0 is the ReLU, more a leaky one.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub slope: f64,
+}
+
+fn is_zero(x: &f64) -> bool {
+    *x == 0.0
 }
 
 impl Default for FitOptions {
     fn default() -> Self {
-        FitOptions { model: Model::Unit, restarts: 16, agree: 3, iterations: 300 }
+        FitOptions { model: Model::Unit, restarts: 16, agree: 3, iterations: 300, slope: 0.0 }
+    }
+}
+
+impl FitOptions {
+    /// For a minimum that must be found: many starts, and many that agree before it stops. With biases and free lengths a few starts
+    /// agree on a poor minimum now and then.
+    pub fn thorough() -> Self {
+        FitOptions { restarts: 400, agree: 40, ..Self::default() }
+    }
+
+    /// An error unless every number is in range.
+    fn check(&self) -> Result<Activation> {
+        for (name, value) in [("restarts", self.restarts), ("agree", self.agree), ("iterations", self.iterations)] {
+            if value == 0 {
+                return Err(Error::out_of_range(name, 0, "at least 1"));
+            }
+        }
+        Activation::leaky(self.slope)
     }
 }
 
@@ -152,24 +182,45 @@ pub struct Fit {
 /// Start r draws from `key.later(r).purpose(Purpose::Fit)`: the result is a function of the samples, the options and the key.
 pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key) -> Result<Fit> {
     check_shape(samples.dim(), neurons)?;
-    for (name, value) in [("restarts", options.restarts), ("agree", options.agree), ("iterations", options.iterations)]
-    {
-        if value == 0 {
-            return Err(Error::out_of_range(name, 0, "at least 1"));
-        }
-    }
-    let problem = Problem::new(samples, options.model);
-    let mut solver = Solver::new(&problem, neurons);
+    let activation = options.check()?;
+    let problem = Problem::new(samples, options.model, options.slope);
+    let (solver, starts) = minimise(&problem, neurons, options, false, key);
+    let net = network(&problem, &solver)?;
+    let loss = if options.slope > 0.0 {
+        PiecewiseNet::with_activation(&activation, &net, &vec![0.0; neurons])?.mean_squared_error(samples)?
+    } else {
+        mean_squared_error(&net, samples)?
+    };
+    let Starts { restarts, agreed, iterations } = starts;
+    Ok(Fit { net, loss, restarts, agreed, iterations })
+}
+
+/// What it took to find a minimum.
+struct Starts {
+    restarts: usize,
+    agreed: usize,
+    iterations: usize,
+}
+
+/// The best of several starts; `affine`: with a free linear term to the end.
+fn minimise<'p>(
+    problem: &'p Problem,
+    neurons: usize,
+    options: &FitOptions,
+    affine: bool,
+    key: Key,
+) -> (Solver<'p>, Starts) {
+    let mut solver = Solver::new(problem, neurons);
     // Two losses nearer than this are a likelihood ratio of at most √e apart: the data do not tell them apart.
     let same = 1.0 + 1.0 / problem.len() as f64;
     let mut best = solver.at.clone();
     let (mut restarts, mut agreed, mut iterations) = (0, 0, 0);
     while restarts < options.restarts && agreed < options.agree && !problem.is_zero(best.loss) {
         let stream = &mut key.later(restarts as u64).purpose(Purpose::Fit).stream();
-        draw_start(&problem, &mut solver, options.model, stream);
+        draw_start(problem, &mut solver, options.model, stream);
         // Rounding helps most networks and hides the kinks of crowded ones: every other start begins without it.
         let opening = if restarts.is_multiple_of(2) { 0.3 } else { 0.0 };
-        iterations += explore(&problem, &mut solver, opening, options);
+        iterations += explore(problem, &mut solver, opening, options, affine);
         restarts += 1;
         let loss = solver.at.loss;
         agreed = if loss * same < best.loss { 1 } else { agreed + usize::from(loss <= best.loss * same) };
@@ -178,9 +229,9 @@ pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key)
         }
     }
     solver.at.clone_from(&best);
-    iterations += sharpen(&problem, &mut solver, options.model, options.iterations);
-    let (net, loss) = network(&problem, &solver, samples)?;
-    Ok(Fit { net, loss, restarts, agreed, iterations })
+    let free = Freedom { linear: affine, ..Freedom::of(options.model) };
+    iterations += sharpen(problem, &mut solver, free, options.iterations);
+    (solver, Starts { restarts, agreed, iterations })
 }
 
 /// Minimises the empirical risk from a known start: for refits after a few more samples. Returns the network and its mean
@@ -192,7 +243,7 @@ pub fn polish(start: ReluNet, samples: Samples<'_>, model: Model, iterations: us
     if model == Model::Unit && start.signs().iter().any(|s| *s < 0.0) {
         return Err(Error::out_of_range("second-layer sign", -1, "1 in the unit model"));
     }
-    let problem = Problem::new(samples, model);
+    let problem = Problem::new(samples, model, 0.0);
     let mut solver = Solver::new(&problem, start.neurons());
     let neurons = start.iter().zip(start.signs()).zip(solver.at.directions.chunks_exact_mut(dim));
     for (((theta, sign), direction), amplitude) in neurons.zip(&mut solver.at.amplitudes) {
@@ -204,13 +255,15 @@ pub fn polish(start: ReluNet, samples: Samples<'_>, model: Model, iterations: us
             direction[0] = 1.0;
         }
     }
-    sharpen(&problem, &mut solver, model, iterations);
-    network(&problem, &solver, samples)
+    sharpen(&problem, &mut solver, Freedom::of(model), iterations);
+    let net = network(&problem, &solver)?;
+    let loss = mean_squared_error(&net, samples)?;
+    Ok((net, loss))
 }
 
 /// From a random start to the neighbourhood of a minimum; returns the number of iterations.
-fn explore(problem: &Problem, solver: &mut Solver<'_>, opening: f64, options: &FitOptions) -> usize {
-    let free = Freedom::of(options.model);
+fn explore(problem: &Problem, solver: &mut Solver<'_>, opening: f64, options: &FitOptions, affine: bool) -> usize {
+    let free = Freedom { linear: affine, ..Freedom::of(options.model) };
     let mut used = 0;
     let mut run = |solver: &mut Solver<'_>, free: Freedom, rounding: f64, tolerance: f64, patience: usize| {
         let iterations = options.iterations - used;
@@ -219,7 +272,7 @@ fn explore(problem: &Problem, solver: &mut Solver<'_>, opening: f64, options: &F
     };
     solver.forget();
     // The linear term is d more unknowns: only where the samples are enough to determine it.
-    if problem.len() > (solver.at.amplitudes.len() + 1) * problem.dim() {
+    if !affine && problem.len() > (solver.at.amplitudes.len() + 1) * problem.dim() {
         run(solver, Freedom { linear: true, ..free }, opening, 1e-2, 4);
         turn_around(problem, solver);
     }
@@ -230,8 +283,7 @@ fn explore(problem: &Problem, solver: &mut Solver<'_>, opening: f64, options: &F
 }
 
 /// From the neighbourhood of a minimum to the minimum; returns the number of iterations. The loss does not rise.
-fn sharpen(problem: &Problem, solver: &mut Solver<'_>, model: Model, iterations: usize) -> usize {
-    let free = Freedom::of(model);
+fn sharpen(problem: &Problem, solver: &mut Solver<'_>, free: Freedom, iterations: usize) -> usize {
     solver.evaluate(0.0);
     let mut best = solver.at.clone();
     if problem.is_zero(best.loss) {
@@ -252,12 +304,12 @@ fn sharpen(problem: &Problem, solver: &mut Solver<'_>, model: Model, iterations:
         }
         // A free amplitude makes room for a twin, so only unit neurons can be held together. After the first descent, which
         // need not gain anything, parting must pay.
-        let go_on = model == Model::Unit && used < iterations && (roundings.len() > 1 || helped);
+        let go_on = !free.amplitudes && used < iterations && (roundings.len() > 1 || helped);
         if !go_on || problem.is_zero(best.loss) {
             break;
         }
         solver.at.clone_from(&best);
-        if !twins::part(&mut solver.at, problem.dim()) {
+        if !twins::part(&mut solver.at, problem.dim(), problem.slope) {
             break;
         }
         // From now on without rounding, which would bring them together again.
@@ -290,18 +342,19 @@ fn draw_start(problem: &Problem, solver: &mut Solver<'_>, model: Model, stream: 
     }
 }
 
-/// Explains the linear term by turning neurons around, then drops it.
+/// Explains the linear term by turning neurons around, then drops it. A leaky neuron of slope a that is turned around changes by 1 + a
+/// times itself, not by itself.
 fn turn_around(problem: &Problem, solver: &mut Solver<'_>) {
-    let (d, k) = (problem.dim(), solver.at.amplitudes.len());
+    let (d, k, turned) = (problem.dim(), solver.at.amplitudes.len(), 1.0 + problem.slope);
     let mut image = vec![0.0; d];
     let mut gram = vec![0.0; k * k];
     let mut towards = vec![0.0; k];
     let at = &mut solver.at;
     for i in 0..k {
         symmetric_times(problem.moment(), &at.directions[i * d..(i + 1) * d], &mut image);
-        towards[i] = at.amplitudes[i] * dot(&image, &at.linear);
+        towards[i] = turned * at.amplitudes[i] * dot(&image, &at.linear);
         for (j, u) in at.directions.chunks_exact(d).enumerate() {
-            gram[i * k + j] = at.amplitudes[i] * at.amplitudes[j] * dot(&image, u);
+            gram[i * k + j] = turned * turned * at.amplitudes[i] * at.amplitudes[j] * dot(&image, u);
         }
     }
     for (row, wrong) in at.directions.chunks_exact_mut(d).zip(signs::wrong_way(&gram, &towards)) {
@@ -312,14 +365,13 @@ fn turn_around(problem: &Problem, solver: &mut Solver<'_>) {
     at.linear.fill(0.0);
 }
 
-fn network(problem: &Problem, solver: &Solver<'_>, samples: Samples<'_>) -> Result<(ReluNet, f64)> {
+/// The neurons where the solver stands, in the units of the samples.
+fn network(problem: &Problem, solver: &Solver<'_>) -> Result<ReluNet> {
     let mut theta = solver.at.directions.clone();
-    for (row, c) in theta.chunks_exact_mut(samples.dim()).zip(&solver.at.amplitudes) {
+    for (row, c) in theta.chunks_exact_mut(problem.dim()).zip(&solver.at.amplitudes) {
         let length = c.abs() * problem.gain;
         row.iter_mut().for_each(|x| *x *= length);
     }
     let signs = solver.at.amplitudes.iter().map(|c| if *c < 0.0 { -1.0 } else { 1.0 }).collect();
-    let net = ReluNet::with_signs(samples.dim(), theta, signs)?;
-    let loss = mean_squared_error(&net, samples)?;
-    Ok((net, loss))
+    ReluNet::with_signs(problem.dim(), theta, signs)
 }

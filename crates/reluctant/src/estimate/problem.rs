@@ -1,6 +1,7 @@
 //! The problem that the solver descends on: the samples, a network with its residuals, and the loss.
 
 use super::{Model, Samples};
+use crate::activation::RoundedKink;
 use crate::kernels::arch;
 use crate::linalg::{axpy, dot};
 
@@ -24,13 +25,15 @@ pub(super) struct Problem {
     pub(super) size: f64,
     /// A loss (sum of squares) that is zero to rounding.
     pub(super) zero: f64,
+    /// The slope of the activation for negative inputs.
+    pub(super) slope: f64,
 }
 
 impl Problem {
     /// f is homogeneous in x, so dividing samples and rewards by one number changes nothing but the units. A power of two
     /// changes no digit, and keeps the squares of very large and very small data from overflowing or vanishing. Where neurons may
     /// have any length, rewards are divided by a number of their own, for which lengths are about 1: there the solver is at home.
-    pub(super) fn new(samples: Samples<'_>, model: Model) -> Self {
+    pub(super) fn new(samples: Samples<'_>, model: Model, leak: f64) -> Self {
         let (dim, len) = (samples.dim(), samples.len());
         let size = |values: &[f64]| values.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let (width, height) = (size(samples.rows().data()), size(samples.rewards()));
@@ -55,7 +58,7 @@ impl Problem {
         }
         let zero = ZERO * (dot(&rewards, &rewards) + dot(&rows, &rows));
         let size = (dot(&rows, &rows) / rows.len() as f64).sqrt();
-        Problem { dim, len, rows, columns, rewards, gain, moment, size, zero }
+        Problem { dim, len, rows, columns, rewards, gain, moment, size, zero, slope: leak }
     }
 
     pub(super) fn dim(&self) -> usize {
@@ -131,6 +134,7 @@ impl pulp::NullaryFnOnce for Evaluate<'_> {
     #[inline(always)]
     fn call(self) {
         let Evaluate(problem, rounding, point) = self;
+        let kink = RoundedKink { slope: problem.slope, rounding };
         let (d, n) = (problem.dim, problem.len);
         for (r, y) in point.residual.iter_mut().zip(&problem.rewards) {
             *r = -y;
@@ -138,7 +142,7 @@ impl pulp::NullaryFnOnce for Evaluate<'_> {
         let neurons = point.directions.chunks_exact(d).zip(&point.amplitudes);
         for ((u, &c), inner) in neurons.zip(point.inner.chunks_exact_mut(n)) {
             columns_times(&problem.columns, u, inner);
-            point.residual.iter_mut().zip(inner.iter()).for_each(|(r, z)| *r += c * rounded(*z, rounding));
+            point.residual.iter_mut().zip(inner.iter()).for_each(|(r, z)| *r += c * kink.value(*z));
         }
         for (&w, column) in point.linear.iter().zip(problem.columns.chunks_exact(n)) {
             if w != 0.0 {
@@ -146,17 +150,6 @@ impl pulp::NullaryFnOnce for Evaluate<'_> {
             }
         }
         point.loss = lane_dot(&point.residual, &point.residual);
-    }
-}
-
-/// φ(z); max(0, z) for ε = 0.
-#[inline(always)]
-pub(super) fn rounded(z: f64, rounding: f64) -> f64 {
-    if rounding > 0.0 {
-        let inside = (rounding - z.abs()).max(0.0);
-        z.max(0.0) + inside * inside * (0.25 / rounding)
-    } else {
-        z.max(0.0)
     }
 }
 
@@ -204,7 +197,7 @@ mod tests {
         assert!(power_of_two_near(1e-310) > 0.0);
         for size in [1e100, 1.0, 1e-100, 1e-300] {
             let samples = [size, -size];
-            let problem = |model| Problem::new(Samples::new(2, &samples, &[1.0]).unwrap(), model);
+            let problem = |model| Problem::new(Samples::new(2, &samples, &[1.0]).unwrap(), model, 0.0);
             let unit = problem(Model::Unit);
             assert!(unit.rows.iter().chain(&unit.rewards).all(|x| x.is_finite() && x.abs() <= 4e100));
             let signed = problem(Model::Signed);

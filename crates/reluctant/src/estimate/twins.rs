@@ -6,18 +6,20 @@
 //! between the two, so the residuals r tell whether and how far they should part: δ² = Σ r·max(0, m·x) / Σ max(0, m·x)².
 
 use super::problem::Point;
+use crate::activation::RoundedKink;
 use crate::linalg::{dot, normalise};
 
 /// Neurons nearer than this are suspected of having met.
 const NEAR: f64 = 0.02;
 
-/// Moves the closest two neurons apart, if they have met and the residuals ask for it; says whether it did.
-pub(super) fn part(at: &mut Point, dim: usize) -> bool {
+/// Moves the closest two neurons apart, if they have met and the residuals ask for it; says whether it did. Where units leak, their
+/// activation stands in the place of max.
+pub(super) fn part(at: &mut Point, dim: usize, slope: f64) -> bool {
     let Some((i, j)) = closest(&at.directions, dim) else { return false };
     let len = at.residual.len();
     let inner = &at.inner[i * len..(i + 1) * len];
     let (pull, weight) = inner.iter().zip(&at.residual).fold((0.0, 0.0), |(pull, weight), (z, r)| {
-        let active = z.max(0.0);
+        let active = RoundedKink { slope, rounding: 0.0 }.value(*z);
         (pull + r * active, weight + active * active)
     });
     if !(pull > 0.0 && weight > 0.0) {

@@ -1,8 +1,9 @@
 //! The best action of a network on the whole unit sphere, exactly.
 //!
-//! Inside a cell with active neurons A the network is linear, f(x) = s·x with s = Σ_{i∈A} sᵢθᵢ.
+//! Inside a cell with active neurons A the network is linear, f(x) = s·x with s = w + Σ_{i∈A} sᵢθᵢ; the linear part w is 0 for ReLU
+//! networks, and Σ sᵢ·aθᵢ for leaky ones of slope a.
 //!
-//! *Second layer of ones.* f is the support function of the zonotope Σ[0, θᵢ], so max f = max over cells of ‖s‖: at the best
+//! *Second layer of ones.* f is the support function of the zonotope w + Σ[0, θᵢ], so max f = max over cells of ‖s‖: at the best
 //! cell x* = s/‖s‖, without a look at where that point lies.
 //!
 //! *Second layer ±1.* The maximum of s·x over the unit vectors of a closed cell K is ‖proj_K(s)‖ if that is positive. If it is
@@ -10,9 +11,12 @@
 //! best action is one of the points where d−1 hyperplanes meet.
 
 use super::cells::{Cells, check_dim, distance_up_to_sign, distinct_hyperplanes, most_cells};
+use super::circles;
 use super::nnls::Nnls;
+use crate::activation::is_on;
 use crate::error::Result;
 use crate::linalg::{axpy, dot, norm, normalise};
+use crate::piecewise::PiecewiseNet;
 use crate::relu::{Pattern, ReluNet, is_active};
 use crate::rng::{Key, unit_vector};
 
@@ -65,25 +69,48 @@ impl BestAction {
 /// # Ok::<(), reluctant::Error>(())
 /// ```
 pub fn best_action(net: &ReluNet, budget: u64) -> Result<BestAction> {
-    check_dim(net)?;
-    let most_cells = most_cells(net.dim(), distinct_hyperplanes(net));
+    best_piecewise_action(&PiecewiseNet::from(net.clone()), budget)
+}
+
+/// The best action on the unit sphere of a network with any piecewise-linear activation.
+///
+/// Without constant and biases as [`best_action`]. With them, exact in two and three dimensions; in more, no method here can certify the
+/// best action, which is an error. ν* and α₀ are those of the ReLUs as they stand in the network: the neurons of a leaky network of slope
+/// a are scaled by 1 − a there ([`PiecewiseNet::with_activation`]), and so are both.
+pub fn best_piecewise_action(net: &PiecewiseNet, budget: u64) -> Result<BestAction> {
+    let hinges = net.hinges();
+    check_dim(hinges)?;
+    if !net.is_homogeneous() {
+        let (x_star, cells) = circles::best(net)?;
+        return Ok(described(net, x_star, true, cells, cells));
+    }
+    let most_cells = most_cells(net.dim(), distinct_hyperplanes(hinges));
     let exact = most_cells <= budget;
     let mut search = Search::new(net);
     let cells = if exact { search.all_cells()? } else { search.ascend() };
-    let x_star = search.best;
-    let alignment = |theta: &[f64]| dot(theta, &x_star);
-    let nu_star = net.iter().map(|theta| alignment(theta).abs()).fold(f64::INFINITY, f64::min);
-    Ok(BestAction {
+    Ok(described(net, search.best, exact, cells, most_cells))
+}
+
+fn described(net: &PiecewiseNet, x_star: Vec<f64>, exact: bool, cells: u64, most_cells: u64) -> BestAction {
+    let inputs: Vec<f64> =
+        net.hinges().iter().zip(net.biases()).map(|(theta, bias)| dot(theta, &x_star) + bias).collect();
+    let nu_star = inputs.iter().map(|input| input.abs()).fold(f64::INFINITY, f64::min);
+    BestAction {
         f_star: net.value(&x_star),
-        active: net.iter().enumerate().filter(|(_, theta)| alignment(theta) >= 0.0).map(|(i, _)| i).collect(),
+        active: inputs.iter().enumerate().filter(|(_, input)| is_on(**input)).map(|(i, _)| i).collect(),
         // On the edge of a cell the exact distance is 0; what is left of it is rounding.
-        nu_star: if nu_star <= 1e-14 * search.scale { 0.0 } else { nu_star },
-        alpha0: alpha0(net),
+        nu_star: if nu_star <= 1e-14 * scale(net) { 0.0 } else { nu_star },
+        alpha0: alpha0(net.hinges()),
         exact,
         cells,
         most_cells,
         x_star,
-    })
+    }
+}
+
+/// The size of the numbers involved: Σ‖θᵢ‖, and the linear part.
+fn scale(net: &PiecewiseNet) -> f64 {
+    net.hinges().iter().map(norm).sum::<f64>() + norm(net.linear())
 }
 
 /// α₀ = min_{i≠j} min ‖θᵢ ± θⱼ‖ (Assumption 2.2); infinite for a single neuron.
@@ -98,8 +125,7 @@ pub fn alpha0(net: &ReluNet) -> f64 {
 }
 
 struct Search<'a> {
-    net: &'a ReluNet,
-    /// The size of the numbers involved: Σ‖θᵢ‖.
+    net: &'a PiecewiseNet,
     scale: f64,
     best: Vec<f64>,
     value: f64,
@@ -107,28 +133,22 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(net: &'a ReluNet) -> Self {
+    fn new(net: &'a PiecewiseNet) -> Self {
         let mut best = vec![0.0; net.dim()];
         best[0] = 1.0;
         let value = net.value(&best);
-        Search { net, scale: net.iter().map(norm).sum(), best, value, solver: Nnls::default() }
+        Search { net, scale: scale(net), best, value, solver: Nnls::default() }
     }
 
-    /// s = Σ_{i∈A} sᵢθᵢ.
+    /// s.
     fn slope(&self, pattern: Pattern) -> Vec<f64> {
-        let mut slope = vec![0.0; self.net.dim()];
-        for (i, (theta, &sign)) in self.net.iter().zip(self.net.signs()).enumerate() {
-            if is_active(pattern, i) {
-                axpy(sign, theta, &mut slope);
-            }
-        }
-        slope
+        self.net.piece(pattern).1
     }
 
     /// The projection of s on the closed cell, and the neurons whose hyperplanes it lies on; `None` if it is 0.
     fn project(&mut self, pattern: Pattern, slope: &[f64]) -> Option<(Vec<f64>, Vec<usize>)> {
         self.solver.start(self.net.dim());
-        for (i, theta) in self.net.iter().enumerate() {
+        for (i, theta) in self.net.hinges().iter().enumerate() {
             self.solver.push(if is_active(pattern, i) { -1.0 } else { 1.0 }, theta);
         }
         self.solver.solve(slope);
@@ -147,11 +167,11 @@ impl<'a> Search<'a> {
     }
 
     fn all_cells(&mut self) -> Result<u64> {
-        let ones = self.net.signs().iter().all(|&sign| sign > 0.0);
+        let ones = self.net.hinges().signs().iter().all(|&sign| sign > 0.0);
         let mut visited = 0;
         // The starting point is a value too, but whether it is reached exactly only a cell can say.
         self.value = f64::NEG_INFINITY;
-        for cell in Cells::new(self.net)? {
+        for cell in Cells::new(self.net.hinges())? {
             visited += 1;
             let mut slope = self.slope(cell.pattern);
             let length = norm(&slope);
@@ -180,8 +200,8 @@ impl<'a> Search<'a> {
         let dim = self.net.dim();
         let mut whole = true;
         if basis.len() + 1 < dim {
-            for i in next..self.net.neurons() {
-                let mut normal = self.net.neuron(i).to_vec();
+            for i in next..self.net.hinges().neurons() {
+                let mut normal = self.net.hinges().neuron(i).to_vec();
                 let length = norm(&normal);
                 remove_span(basis, &mut normal);
                 if norm(&normal) > 1e-11 * length && normalise(&mut normal) {
@@ -216,7 +236,7 @@ impl<'a> Search<'a> {
     fn ascend(&mut self) -> u64 {
         let dim = self.net.dim();
         let mut stream = Key::new(0).stream();
-        let mut starts: Vec<Vec<f64>> = self.net.iter().map(<[f64]>::to_vec).collect();
+        let mut starts: Vec<Vec<f64>> = self.net.hinges().iter().map(<[f64]>::to_vec).collect();
         starts.resize_with(starts.len() + STARTS, || {
             let mut x = vec![0.0; dim];
             unit_vector(&mut stream, &mut x);
@@ -279,6 +299,7 @@ fn remove_span(basis: &[Vec<f64>], x: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::activation::Activation;
     use crate::rng::sign;
 
     fn random(dim: usize, neurons: usize, seed: u64, signed: bool) -> ReluNet {
@@ -289,7 +310,7 @@ mod tests {
     }
 
     /// The best of many samples, each improved by a random search that narrows: a lower bound that is nearly the maximum.
-    fn sampled(net: &ReluNet) -> f64 {
+    fn sampled(net: &PiecewiseNet) -> f64 {
         let mut stream = Key::new(99).stream();
         let dim = net.dim();
         let (mut best, mut value) = (vec![0.0; dim], f64::NEG_INFINITY);
@@ -318,7 +339,7 @@ mod tests {
         let best = best_action(net, CELL_BUDGET).unwrap();
         assert!(best.exact && (norm(&best.x_star) - 1.0).abs() < 1e-14);
         // f* is attained at x*, so it cannot be too large.
-        let found = sampled(net);
+        let found = sampled(&net.clone().into());
         assert!(best.f_star >= found - 1e-12, "{} < {found}", best.f_star);
     }
 
@@ -328,6 +349,25 @@ mod tests {
             for (dim, neurons) in [(2, 4), (3, 6), (4, 5)] {
                 agrees_with_sampling(&random(dim, neurons, seed, false));
                 agrees_with_sampling(&random(dim, neurons, seed, true));
+            }
+        }
+    }
+
+    /// Leaky and absolute values: a linear part beside the neurons.
+    #[test]
+    fn no_sample_is_better_with_other_activations() {
+        for (seed, activation) in
+            [Activation::leaky(0.2), Activation::leaky(0.9), Ok(Activation::absolute())].into_iter().enumerate()
+        {
+            for (dim, neurons) in [(2, 4), (3, 6), (4, 5)] {
+                for signed in [false, true] {
+                    let net = random(dim, neurons, 7 + seed as u64, signed);
+                    let net = PiecewiseNet::with_activation(activation.as_ref().unwrap(), &net, &vec![0.0; neurons]);
+                    let best = best_piecewise_action(net.as_ref().unwrap(), CELL_BUDGET).unwrap();
+                    let found = sampled(net.as_ref().unwrap());
+                    assert!(best.exact && best.f_star >= found - 1e-12, "{} < {found}", best.f_star);
+                    assert!(best.f_star < found + 0.01, "{} > {found}", best.f_star);
+                }
             }
         }
     }

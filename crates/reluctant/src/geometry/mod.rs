@@ -8,14 +8,17 @@
 //! | --- | --- | --- |
 //! | the cells, each once | [`Cells`] | all of them, down to a thickness of 10⁻¹¹ |
 //! | x*, f*, ν*, α₀ of a network | [`best_action`] | exact, or ascent beyond a budget of cells ([`BestAction::exact`]) |
+//! | the same with any piecewise-linear activation, with biases up to d = 3 | [`best_piecewise_action`] | the same |
 //! | X(Θ, ν): membership, emptiness, safest point | [`Region`] | exact |
 //! | the optimistic action in the linear regime | [`optimistic_action`], [`Region::optimistic_action`] | [`Certificate`] |
 //!
 //! Everything is deterministic: no result depends on the platform, on threads or on a seed.
 
+mod average;
 mod best;
 mod bound;
 mod cells;
+mod circles;
 mod linear;
 mod multi_start;
 mod nnls;
@@ -26,8 +29,10 @@ mod pieces;
 mod region;
 mod trust_region;
 
+pub(crate) use average::average;
+
 pub use crate::choice::Certificate;
-pub use best::{BestAction, CELL_BUDGET, alpha0, best_action};
+pub use best::{BestAction, CELL_BUDGET, alpha0, best_action, best_piecewise_action};
 pub use cells::{Cell, Cells, distinct_hyperplanes, most_cells};
 pub use linear::linear_optimistic_action;
 pub use optimistic::{OptimisticOptions, optimistic_action};

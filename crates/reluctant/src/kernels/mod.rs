@@ -16,6 +16,7 @@ use pulp::{NullaryFnOnce, Simd, WithSimd};
 
 use crate::choice::Score;
 use crate::offer::Rows;
+use crate::piecewise::PiecewiseNet;
 use crate::relu::{Pattern, ReluNet};
 use crate::spare::Spare;
 
@@ -182,6 +183,34 @@ pub(crate) fn network_values(net: &ReluNet, rows: Rows<'_>, out: &mut Vec<f64>) 
     arch().dispatch(Kernel(net, rows, out));
 }
 
+/// f(x) of every arm for a network with any piecewise-linear activation, appended to `out`; the bits of [`network_values`] where both know
+/// the network.
+pub(crate) fn piecewise_values(net: &PiecewiseNet, rows: Rows<'_>, out: &mut Vec<f64>) {
+    struct Kernel<'a>(&'a PiecewiseNet, Rows<'a>, &'a mut Vec<f64>);
+    impl NullaryFnOnce for Kernel<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            let Kernel(net, rows, out) = self;
+            let hinges = net.hinges();
+            let mut blocks = Blocks::new(rows);
+            while let Some((count, block)) = blocks.next() {
+                let mut value = block_dot(net.linear(), block);
+                value.iter_mut().for_each(|value| *value += net.constant());
+                for ((theta, &sign), &bias) in hinges.iter().zip(hinges.signs()).zip(net.biases()) {
+                    let input = block_dot(theta, block);
+                    for lane in 0..LANES {
+                        let z = input[lane] + bias;
+                        value[lane] += sign * if z > 0.0 { z } else { 0.0 };
+                    }
+                }
+                out.extend_from_slice(&value[..count]);
+            }
+        }
+    }
+    arch().dispatch(Kernel(net, rows, out));
+}
+
 /// The activation pattern of every arm, appended to `out`.
 pub(crate) fn patterns(net: &ReluNet, rows: Rows<'_>, out: &mut Vec<Pattern>) {
     struct Kernel<'a>(&'a ReluNet, Rows<'a>, &'a mut Vec<Pattern>);
@@ -275,6 +304,7 @@ impl DiagonalScores<'_> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::activation::Activation;
     use crate::rng::{Key, normal};
 
     /// Networks and arms of many shapes, with blocks that are not full and dimensions beyond the stack's.
@@ -297,7 +327,15 @@ pub(crate) mod tests {
             let (mut values, mut found) = (Vec::new(), Vec::new());
             network_values(&net, rows, &mut values);
             patterns(&net, rows, &mut found);
-            assert!(rows.iter().map(|x| net.value(x)).eq(values));
+            assert!(rows.iter().map(|x| net.value(x)).eq(values.iter().copied()));
+            let mut family = Vec::new();
+            piecewise_values(&PiecewiseNet::from(net.clone()), rows, &mut family);
+            assert!(family.iter().map(|v| v.to_bits()).eq(values.iter().map(|v| v.to_bits())));
+            let biases: Vec<f64> = (0..net.neurons()).map(|i| 0.3 - 0.1 * i as f64).collect();
+            let leaky = PiecewiseNet::with_activation(&Activation::leaky(0.2).unwrap(), &net, &biases).unwrap();
+            family.clear();
+            piecewise_values(&leaky, rows, &mut family);
+            assert!(rows.iter().zip(&family).all(|(x, v)| (leaky.value(x) - v).abs() <= 1e-12 * (1.0 + v.abs())));
             assert!(rows.iter().map(|x| net.pattern(x)).eq(found));
         }
     }

@@ -48,6 +48,13 @@ pub(super) const SIGNS: Param = Param::new(
     Kind::Word(&["ones", "free"]),
     "second layer: ones with unit neurons, as in the paper, or ±1 with neurons of any length",
 );
+pub(super) const SLOPE: Param = Param::new(
+    "slope",
+    Initial::real(0.0),
+    Kind::Real { min: 0.0, max: 1.0, above: false, below: true },
+    "slope of the activation for negative inputs: 0 for ReLUs, as in the paper, more for leaky ones",
+)
+.told();
 pub(super) const RESTARTS: Param = Param::new(
     "restarts",
     Initial::count(16),
@@ -72,6 +79,7 @@ pub(super) const ENTRY: Entry = Entry {
         confidence::DELTA,
         Param::new("nu", Initial::real(0.0), Kind::NOT_NEGATIVE, "gap ν: arms nearer than ν/2 to a kink are left out"),
         SIGNS,
+        SLOPE,
         RESTARTS,
         Param::new(
             "profile",
@@ -87,7 +95,7 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         Param::new(
             "norm_bound",
-            Initial::Auto("√(5k) (paper), √(3k) (authors)"),
+            Initial::Auto("√(k(4 + (1 + slope)²)), the paper's √(5k) for ReLUs; √(3k) (authors)"),
             Kind::NOT_NEGATIVE,
             "bound S on the norm of the true weights",
         ),
@@ -124,6 +132,11 @@ pub(super) const ENTRY: Entry = Entry {
             name: "signs",
             environment: "relu-sphere",
             settings: &[("neurons", Literal::Count(3)), ("signs", Literal::Word("free"))],
+        },
+        Sample {
+            name: "leaky",
+            environment: "relu-sphere",
+            settings: &[("neurons", Literal::Count(3)), ("slope", Literal::Real(0.2))],
         },
         Sample {
             name: "authors",
@@ -181,7 +194,8 @@ impl OfuRelu {
         let fitting = Fitting::read(dim, params)?;
         let authors = params.word("profile")? == "authors";
         let k = fitting.neurons as f64;
-        let mut confidence = confidence::read(params, if authors { (3.0 * k).sqrt() } else { (5.0 * k).sqrt() })?;
+        let norm_bound = if authors { (3.0 * k).sqrt() } else { fitting.norm_bound() };
+        let mut confidence = confidence::read(params, norm_bound)?;
         confidence.sigma = params.real_or("radius_sigma", if authors { 0.05 } else { confidence.sigma })?;
         let features = 2 * fitting.neurons * dim;
         let config = Config {
@@ -332,19 +346,39 @@ impl Fitting {
             let allowed = "ones where Adam fits the network, as the authors' profile has it (fit = lm takes both)";
             return Err(Error::out_of_range("signs", "free", allowed));
         }
+        let slope = params.real("slope")?;
+        if adam && slope > 0.0 {
+            let allowed = "0 where Adam fits the network, as the authors' profile has it (fit = lm takes others)";
+            return Err(Error::out_of_range("slope", slope, allowed));
+        }
         let method = if adam {
             Method::Adam
         } else {
             let restarts = params.size("restarts")?;
-            Method::LevenbergMarquardt(FitOptions { model, restarts, ..FitOptions::default() })
+            Method::LevenbergMarquardt(FitOptions { model, restarts, slope, ..FitOptions::default() })
         };
         Ok(Fitting { neurons: params.size("neurons")?, method })
+    }
+
+    /// A bound S on the norm of the true weights on x‡, of unit neurons and slope a.
+    ///
+    /// Since ½x = 1ᵢx + (½−1ᵢ)x, neuron i has the weights (1+a)θᵢ on 1ᵢx and 2aθᵢ on (½−1ᵢ)x or, where the estimate has the wrong
+    /// sign, (1+a)θᵢ and 2θᵢ: S² = k(4 + (1+a)²), the paper's 5k for ReLUs.
+    pub(super) fn norm_bound(&self) -> f64 {
+        let turned = match &self.method {
+            Method::LevenbergMarquardt(options) => 1.0 + options.slope,
+            Method::Adam => 1.0,
+        };
+        ((4.0 + turned * turned) * self.neurons as f64).sqrt()
     }
 
     /// Whether the numbers are within the tables' ranges, for a policy read from a file.
     pub(super) fn is_valid(&self, dim: usize) -> bool {
         let ends = match &self.method {
-            Method::LevenbergMarquardt(options) => options.restarts <= MAX_RESTARTS && options.iterations <= 10_000,
+            Method::LevenbergMarquardt(options) => {
+                let FitOptions { restarts, iterations, slope, .. } = options;
+                *restarts <= MAX_RESTARTS && *iterations <= 10_000 && (0.0..1.0).contains(slope)
+            }
             Method::Adam => true,
         };
         let sized = (1..=MAX_NEURONS).contains(&self.neurons);

@@ -13,7 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ofu_relu::{Fitting, NEURONS, RESTARTS, SIGNS};
+use super::ofu_relu::{Fitting, NEURONS, RESTARTS, SIGNS, SLOPE};
 use super::sphere::{RegionCache, explore};
 use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state, select_frozen};
 use crate::action::{Action, check_observation};
@@ -69,8 +69,14 @@ pub(super) const ENTRY: Entry = Entry {
             "scaled schedule: exploration t₀(ν₁) of the first batch, in rewards",
         ),
         Param::new("alpha0", Initial::real(0.5), Kind::POSITIVE, "literal schedule: separation α₀ of the neurons"),
-        Param::new("norm_bound", Initial::Auto("√(5k)"), Kind::NOT_NEGATIVE, "bound S on the norm of the true weights"),
+        Param::new(
+            "norm_bound",
+            Initial::Auto("√(k(4 + (1 + slope)²)), the paper's √(5k) for ReLUs"),
+            Kind::NOT_NEGATIVE,
+            "bound S on the norm of the true weights",
+        ),
         SIGNS,
+        SLOPE,
         RESTARTS,
     ],
     sphere: true,
@@ -90,6 +96,7 @@ pub(super) const ENTRY: Entry = Entry {
                 ("a", Literal::Real(1.5)),
                 ("b", Literal::Real(1.02)),
                 ("signs", Literal::Word("free")),
+                ("slope", Literal::Real(0.2)),
             ],
         },
     ],
@@ -186,7 +193,7 @@ impl Config {
 impl OfuReluPlus {
     fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
         let fitting = Fitting::read(dim, params)?;
-        let confidence = confidence::read(params, (5.0 * fitting.neurons as f64).sqrt())?;
+        let confidence = confidence::read(params, fitting.norm_bound())?;
         let schedule = match params.word("schedule")? {
             "literal" => Schedule::Literal { alpha0: params.real("alpha0")? },
             _ => Schedule::Scaled { first: params.count("explore")? as f64 },

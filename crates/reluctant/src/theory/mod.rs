@@ -8,7 +8,7 @@
 //! | `estimation` | Theorem 3.2 and its conditions |
 //! | `exploration` | t₀(ν) (Appendix D) |
 //! | `separation` | which α₀ a network can have (Assumption 2.2) |
-//! | `gap` | ν* ≥ 1/(2f*) ≥ 1/(2k), sharper than Proposition 4.2 |
+//! | `gap` | ν* ≥ 1/(2f*) ≥ 1/(2k), sharper than Proposition 4.2, and for leaky units with biases |
 //! | `identification` | Proposition 3.1 and Theorem 3.2 with the losses of their proof removed |
 //! | `optimism` | the regret of the optimistic stage |
 //! | `batches` | the grid, M and admissible (a, b) of Algorithm 2 |
@@ -39,7 +39,7 @@ pub use batches::Batches;
 pub use estimation::{Conditions, conditions, neuron_error_bound};
 pub use evaluate::evaluate;
 pub use exploration::{ExplorationLength, exploration_conditions, exploration_length, log10_exploration_length};
-pub use gap::{gap_at_value, gap_floor};
+pub use gap::{gap_at_value, gap_floor, leaky_gap};
 pub use identification::{identified_error, identifying_loss, log10_identified_length};
 pub use inputs::Inputs;
 pub use loss::zeta;

@@ -7,6 +7,7 @@
 mod features;
 mod gap;
 mod identification;
+mod leaky;
 mod linear_fit;
 mod losses;
 mod schedules;

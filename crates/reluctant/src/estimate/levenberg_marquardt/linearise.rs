@@ -1,12 +1,13 @@
 //! The gradient Jᵀr and the normal matrix JᵀJ of a step.
 //!
 //! **The normal matrix is nearly free.** Its block for neurons i, j is cᵢcⱼ·Hᵢ·Sᵢⱼ·Hⱼ with Sᵢⱼ = Σ xxᵀ over the samples where
-//! both are active. Sᵢⱼ changes only where a sample changes its activation pattern, so each iteration adds and removes those
+//! both are active. For leaky units of slope a it is a²·S + a(1−a)(Sᵢᵢ + Sⱼⱼ) + (1−a)²·Sᵢⱼ, S over all samples, instead. Sᵢⱼ changes only where a sample changes its activation pattern, so each iteration adds and removes those
 //! few samples instead of summing over all: an iteration costs a pass over the data for the value and the gradient, and a
 //! Cholesky factorisation.
 
 use super::{Freedom, Solver};
-use crate::estimate::problem::{add_outer, lane_dot, rounded};
+use crate::activation::RoundedKink;
+use crate::estimate::problem::{add_outer, lane_dot};
 use crate::kernels::arch;
 use crate::linalg::{axpy, dot};
 use crate::relu::{Pattern, is_active};
@@ -79,13 +80,12 @@ impl Solver<'_> {
     /// Row i of the gradient: Hᵢ·Σ r·x over the samples where neuron i is active, in the free coordinates.
     #[inline(always)]
     fn fill_gradient(&mut self, free: Freedom) {
-        let (d, n) = (self.problem.dim, self.problem.len);
+        let (d, n, kink) = (self.problem.dim, self.problem.len, self.kink());
         let block = if free.amplitudes { d } else { d - 1 };
         for i in 0..self.neurons {
             let samples = self.masked.iter_mut().zip(&self.at.residual).zip(&self.at.inner[i * n..]);
-            if self.rounding > 0.0 {
-                let slope = 0.5 / self.rounding;
-                samples.for_each(|((m, r), z)| *m = r * ((z + self.rounding) * slope).clamp(0.0, 1.0));
+            if self.rounding > 0.0 || kink.slope > 0.0 {
+                samples.for_each(|((m, r), z)| *m = r * kink.derivative(*z));
             } else {
                 samples.for_each(|((m, r), z)| *m = if *z >= 0.0 { *r } else { 0.0 });
             }
@@ -102,7 +102,7 @@ impl Solver<'_> {
             if free.amplitudes {
                 // ∂f/∂c = φ(z), which away from the true loss is not φ′(z)·z.
                 let inner = &self.at.inner[i * n..(i + 1) * n];
-                self.masked.iter_mut().zip(inner).for_each(|(m, z)| *m = rounded(*z, self.rounding));
+                self.masked.iter_mut().zip(inner).for_each(|(m, z)| *m = kink.value(*z));
                 target[0] = lane_dot(&self.masked, &self.at.residual);
             }
         }
@@ -114,17 +114,46 @@ impl Solver<'_> {
         }
     }
 
+    #[inline(always)]
+    fn kink(&self) -> RoundedKink {
+        RoundedKink { slope: self.problem.slope, rounding: self.rounding }
+    }
+
+    /// The sums of xxᵀ, weighted by the product of two derivatives, where units leak: for neurons i ≤ j, or of neuron i and the linear
+    /// term (j = k).
+    #[inline(always)]
+    fn leak(&mut self, i: usize, j: usize) {
+        let (k, block, a) = (self.neurons, self.problem.dim * self.problem.dim, self.problem.slope);
+        let place = |i: usize, j: usize| (i * (2 * k + 1 - i) / 2 + j - i) * block;
+        self.leaked.fill(0.0);
+        let mut add = |weight: f64, source: &[f64]| axpy(weight, &source[..block], &mut self.leaked);
+        if j == k {
+            add(a, &self.problem.moment);
+            add(1.0 - a, &self.pairs[place(i, i)..]);
+        } else {
+            add(a * a, &self.problem.moment);
+            add(a * (1.0 - a), &self.pairs[place(i, i)..]);
+            add(a * (1.0 - a), &self.pairs[place(j, j)..]);
+            add((1.0 - a) * (1.0 - a), &self.pairs[place(i, j)..]);
+        }
+    }
+
     /// Sᵢᵢ, which begins at `at`, with the curvature r/(2εcᵢ)·xxᵀ of the samples whose rounded kink bends upwards (a factor cᵢ²
     /// follows with the block). It is left out where cᵢ is too small for the quotient.
     #[inline(always)]
     fn bend_kinks(&mut self, i: usize, at: usize) {
-        let (d, n) = (self.problem.dim, self.problem.len);
-        self.bend.copy_from_slice(&self.pairs[at..at + d * d]);
+        let (d, n, kink) = (self.problem.dim, self.problem.len, self.kink());
+        if kink.slope > 0.0 {
+            self.leak(i, i);
+            self.bend.copy_from_slice(&self.leaked);
+        } else {
+            self.bend.copy_from_slice(&self.pairs[at..at + d * d]);
+        }
         let c = self.at.amplitudes[i];
         if self.rounding > 0.0 && c.abs() > 1e-6 {
             for (s, (z, r)) in self.at.inner[i * n..(i + 1) * n].iter().zip(&self.at.residual).enumerate() {
                 if z.abs() < self.rounding && r * c > 0.0 {
-                    add_outer(r / c * (0.5 / self.rounding), &self.problem.rows[s * d..(s + 1) * d], &mut self.bend);
+                    add_outer(r / c * kink.bend(), &self.problem.rows[s * d..(s + 1) * d], &mut self.bend);
                 }
             }
         }
@@ -139,13 +168,18 @@ impl Solver<'_> {
         let mut at = 0;
         for i in 0..k {
             self.bend_kinks(i, at);
-            let vi = &self.reflectors[i * d..(i + 1) * d];
             let last = if free.linear { k + 1 } else { k };
             let own = at;
             for j in i..last {
                 // The linear term is one more neuron, active everywhere, that is not reflected.
                 let linear = j == k;
-                let pair = if linear {
+                if self.problem.slope > 0.0 && j != i {
+                    self.leak(i, j);
+                }
+                let vi = &self.reflectors[i * d..(i + 1) * d];
+                let pair = if self.problem.slope > 0.0 && j != i {
+                    &self.leaked[..]
+                } else if linear {
                     &self.pairs[own..own + d * d]
                 } else if j == i {
                     &self.bend[..]
@@ -229,7 +263,7 @@ mod tests {
             let mut residual = dot(&at.linear, x) - y;
             let mut row = Vec::new();
             for (u, c) in at.directions.chunks_exact(DIM).zip(&at.amplitudes) {
-                let active = f64::from(dot(u, x) >= 0.0);
+                let active = if dot(u, x) >= 0.0 { 1.0 } else { problem.slope };
                 residual += c * active * dot(u, x);
                 if free.amplitudes {
                     row.push(active * dot(u, x));
@@ -255,8 +289,13 @@ mod tests {
 
     #[test]
     fn value_gradient_and_normal_matrix_agree_with_the_plain_ones() {
-        let problem = problem();
-        let mut solver = Solver::new(&problem, NEURONS);
+        for slope in [0.0, 0.3] {
+            agree_with_the_plain_ones(&Problem { slope, ..problem() });
+        }
+    }
+
+    fn agree_with_the_plain_ones(problem: &Problem) {
+        let mut solver = Solver::new(problem, NEURONS);
         for free in every_freedom() {
             let size = solver.unknowns(free);
             solver.forget();
@@ -265,7 +304,7 @@ mod tests {
                 random_start(&mut solver, seed, free);
                 solver.evaluate(0.0);
                 solver.linearise(free);
-                let (residuals, jacobian) = plain(&problem, &solver.at, free);
+                let (residuals, jacobian) = plain(problem, &solver.at, free);
                 assert!((solver.at.loss - dot(&residuals, &residuals)).abs() < 1e-12);
                 for a in 0..size {
                     let gradient: f64 = jacobian.iter().zip(&residuals).map(|(row, r)| row[a] * r).sum();
@@ -281,8 +320,13 @@ mod tests {
 
     #[test]
     fn gradient_agrees_with_finite_differences_rounded_or_not() {
-        let problem = problem();
-        let mut solver = Solver::new(&problem, NEURONS);
+        for slope in [0.0, 0.3] {
+            gradient_agrees(&Problem { slope, ..problem() });
+        }
+    }
+
+    fn gradient_agrees(problem: &Problem) {
+        let mut solver = Solver::new(problem, NEURONS);
         let step = 1e-6;
         for (free, rounding) in every_freedom().flat_map(|free| [(free, 0.0), (free, 0.5), (free, 0.05)]) {
             random_start(&mut solver, 11, free);
@@ -296,7 +340,7 @@ mod tests {
                     solver.step.resize(size, 0.0);
                     solver.step[a] = move_by;
                     solver.retract(free);
-                    evaluate(&problem, solver.rounding, &mut solver.trial);
+                    evaluate(problem, solver.rounding, &mut solver.trial);
                     solver.trial.loss
                 };
                 // The loss is Σr², the gradient Jᵀr: half of its derivative.

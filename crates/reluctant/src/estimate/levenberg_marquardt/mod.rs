@@ -2,7 +2,9 @@
 //!
 //! The point is Θ with rows cᵢuᵢ, ‖uᵢ‖ = 1 (cᵢ = 1 in the paper's model), and for some stages a free linear term w:
 //!
-//! f(x) = Σᵢ cᵢ·max(0, uᵢ·x) + w·x.
+//! f(x) = Σᵢ cᵢ·max(0, uᵢ·x) + w·x,
+//!
+//! or leaky units in the place of max.
 //!
 //! A step lives in tangent coordinates: the Householder reflection Hᵢ with Hᵢuᵢ = ±e₁ carries the tangent space at uᵢ to the
 //! last d−1 coordinates, so a unit neuron has d−1 unknowns and no constraint. The step is taken in the tangent space and
@@ -83,6 +85,8 @@ pub(super) struct Solver<'p> {
     right: Vec<f64>,
     /// Sᵢᵢ with the curvature of rounded kinks.
     bend: Vec<f64>,
+    /// What [`Solver::leak`] adds up.
+    leaked: Vec<f64>,
     /// ε, the width over which a kink is rounded; 0 for the true loss.
     rounding: f64,
 }
@@ -116,6 +120,7 @@ impl<'p> Solver<'p> {
             left: vec![0.0; d],
             right: vec![0.0; d],
             bend: vec![0.0; d * d],
+            leaked: vec![0.0; d * d],
             rounding: 0.0,
         }
     }
@@ -249,7 +254,7 @@ mod tests {
         let mut x = vec![0.0; DIM * LEN];
         x.chunks_exact_mut(DIM).for_each(|row| unit_vector(&mut stream, row));
         let y: Vec<f64> = (0..LEN).map(|_| normal(&mut stream)).collect();
-        Problem::new(Samples::new(DIM, &x, &y).unwrap(), Model::Unit)
+        Problem::new(Samples::new(DIM, &x, &y).unwrap(), Model::Unit, 0.0)
     }
 
     pub(super) fn random_start(solver: &mut Solver<'_>, seed: u64, free: Freedom) {
