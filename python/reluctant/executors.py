@@ -27,16 +27,16 @@ def play(store: _core.Store, executor: Executor, notify: Notify, own: OwnOf) -> 
     """Plays the trials that ``store`` misses: all of the tuning first, as it decides what is reported."""
 
     def call(job: tuple[str, str, str]) -> tuple[Any, ...]:
-        world, policy, trial = job
-        needed = own(world, policy)
+        environment, policy, trial = job
+        needed = own(environment, policy)
         return (_core.run_trial, trial, _core.__version__, *([] if needed is None else [needed]))
 
     for stage, shown in (("tuning", "tuning"), ("reported", "trials")):
         total, waiting = store.waiting(stage)
         notify("begin", shown, total, total - len(waiting))
-        for (world, policy, trial), line in _results(executor, waiting, call):
+        for (environment, policy, trial), line in _results(executor, waiting, call):
             store.accept(trial, line)
-            notify("finished", world, policy)
+            notify("finished", environment, policy)
         notify("end")
 
 

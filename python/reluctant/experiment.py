@@ -67,14 +67,14 @@ class Experiment:
     ) -> None:
         head = {"name": name, "title": title, "seed": seed, "rounds": rounds, "trials": trials}
         own = _Own()
-        worlds = [own.environment(world) for world in _as_list(environments)]
+        played_in = [own.environment(environment) for environment in _as_list(environments)]
         contenders = [own.policy(policy) for policy in map(_registered, _as_list(policies))]
-        text = _toml(head, {"trials": tuning_trials}, worlds, contenders)
+        text = _toml(head, {"trials": tuning_trials}, played_in, contenders)
         own.check_labels(contenders)
         self._core = _core.Experiment(text, own=(list(own.environments.values()), list(own.policies.values())))
         self._own, self._text = own, text
         if own:
-            written = [[table for table in tables if table["kind"] not in own.kinds] for tables in (worlds, contenders)]
+            written = [[table for table in tables if table["kind"] not in own.kinds] for tables in (played_in, contenders)]
             self._text = own.sentence + _toml(head, {"trials": tuning_trials}, *written)
 
     @classmethod
@@ -95,7 +95,7 @@ class Experiment:
         """
         for what, ours, known in (
             ("a policy", self._own.policies, self._core.contenders),
-            ("an environment", self._own.environments, self._core.worlds),
+            ("an environment", self._own.environments, self._core.environments),
         ):
             if len(ours) == len(known):
                 raise ValueError(
@@ -148,7 +148,7 @@ class Experiment:
 
     def __repr__(self) -> str:
         labels = ", ".join(self._core.contenders)
-        return f"Experiment({self.name!r}: {labels}; {self._core.trials} trials in {', '.join(self._core.worlds)})"
+        return f"Experiment({self.name!r}: {labels}; {self._core.trials} trials in {', '.join(self._core.environments)})"
 
 
 class _Own:
@@ -212,11 +212,11 @@ class _Own:
         if twice:
             raise ValueError(f"two policies have the label '{twice[0]}': give each its own")
 
-    def of(self, world: str, policy: str) -> tuple[list[OwnEnvironment], list[OwnPolicy]] | None:
+    def of(self, environment: str, policy: str) -> tuple[list[OwnEnvironment], list[OwnPolicy]] | None:
         """What a worker needs to play a trial; nothing if environment and policy are built in."""
-        if world not in self.environments and policy not in self.policies:
+        if environment not in self.environments and policy not in self.policies:
             return None
-        environments = [self.environments[world]] if world in self.environments else []
+        environments = [self.environments[environment]] if environment in self.environments else []
         return environments, [self.policies[policy]] if policy in self.policies else []
 
     @property
@@ -256,9 +256,9 @@ def _as_threads(given: int | None) -> int:
     return threads
 
 
-def _toml(head: Table, tuning: Table, worlds: Sequence[Table], contenders: Sequence[Table]) -> str:
+def _toml(head: Table, tuning: Table, environments: Sequence[Table], contenders: Sequence[Table]) -> str:
     lines = _entries(head) + ["", "[tuning]", *_entries(tuning)]
-    for name, tables in (("environment", worlds), ("policy", contenders)):
+    for name, tables in (("environment", environments), ("policy", contenders)):
         for table in tables:
             lines += ["", f"[[{name}]]", *_entries(table)]
     return "\n".join(lines) + "\n"

@@ -328,7 +328,8 @@ def test_the_figure(reference: Results) -> None:
     import matplotlib.pyplot as plt
 
     figure = reference.plot()
-    assert [axes.get_title() for axes in figure.axes] == list(reference.panels.values())
+    assert reference.panels == reference.environments
+    assert [axes.get_title() for axes in figure.axes] == list(reference.environments.values())
     assert [line.get_label() for line in figure.axes[0].get_lines()] == ["OFUL", "OFU-ReLU"]
     _, axes = plt.subplots(2, 1)
     assert reference.plot(show="median", log=True, axes=axes) is axes[0].figure

@@ -181,7 +181,7 @@ def test_what_has_changed_is_played_again_and_nothing_else(tmp_path: Path) -> No
         assert same(Results.read(tmp_path), results)
         return sorted(heard)
 
-    cells = [(world, policy) for world in ("a", "mine") for policy in ("oful", "own")]
+    cells = [(environment, policy) for environment in ("a", "mine") for policy in ("oful", "own")]
     assert played(Named, Bowl()) == cells
     assert played(Named, Bowl()) == []
     assert played(Named, Bowl(arms=7)) == [("mine", "oful"), ("mine", "own")]
@@ -402,7 +402,7 @@ class Short(Shop):
 )
 def test_what_is_no_environment_is_refused(given: Any, kind: Any, sentence: str) -> None:
     if kind is None:
-        assert Experiment(given, "oful", rounds=5)._core.worlds == ["Shop"]
+        assert Experiment(given, "oful", rounds=5)._core.environments == ["Shop"]
         return
     with pytest.raises(kind) as caught:
         Experiment(given, "oful")
@@ -418,7 +418,7 @@ def test_two_of_a_class_are_two_environments() -> None:
 def test_toml_says_what_it_does_not_hold() -> None:
     text = everything().to_toml()
     assert text.startswith("# Without 4 environments and 1 policy written in Python, which TOML cannot name.\n")
-    assert Experiment.from_toml(text)._core.worlds == ["built in"]
+    assert Experiment.from_toml(text)._core.environments == ["built in"]
     with pytest.raises(ValueError, match="all of this one's are written in Python: Shop"):
         Experiment(Shop, "oful", rounds=5).to_toml()
 
@@ -482,8 +482,8 @@ def test_a_name_that_is_not_on_offer_is_refused() -> None:
 
 
 def test_a_made_policy_of_the_package_plays_contexts_as_its_own_kind_does() -> None:
-    for world in (Shop, Items):
-        table = Experiment(world, [{"label": "own", "policy": Oful(2)}, "oful"], rounds=60, trials=2).run(progress=False).trials()
+    for environment in (Shop, Items):
+        table = Experiment(environment, [{"label": "own", "policy": Oful(2)}, "oful"], rounds=60, trials=2).run(progress=False).trials()
         regret = table.pivot(index="trial", columns="policy", values="regret")
         assert (regret["own"] == regret["oful"]).all()
 

@@ -14,19 +14,19 @@ pub struct Results {
     pub version: String,
     /// The seed from which every trial's randomness is keyed.
     pub seed: u64,
-    /// One panel an environment.
-    pub panels: Vec<Panel>,
+    /// The environments, in the order of the experiment's description.
+    pub environments: Vec<EnvironmentResults>,
 }
 
 /// One environment with every policy that played in it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Panel {
+pub struct EnvironmentResults {
     /// The short name, unique in the experiment.
     pub name: String,
-    /// What stands above the panel, such as "d = 2, k = 3"; the figure adds "(a)", "(b)", ….
+    /// What stands above its plot, such as "d = 2, k = 3"; the figure adds "(a)", "(b)", ….
     pub title: String,
     /// The environment's parameters.
-    pub environment: Map<String, Value>,
+    pub params: Map<String, Value>,
     /// The number of rounds T of each trial.
     pub rounds: u64,
     /// The rounds after which the regret was noted: increasing, the last one T.
@@ -54,7 +54,7 @@ pub struct LeftOut {
 /// Every trial of one policy in one environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PolicyResults {
-    /// What readers see; unique in the panel.
+    /// What readers see; unique in the environment.
     pub label: String,
     /// The policy's name in the registry.
     pub policy: String,
@@ -71,7 +71,7 @@ pub struct PolicyResults {
 pub struct TrialCurve {
     /// The trial's number. Trials of the same number saw the same arms and the same noise, whatever the policy.
     pub trial: u64,
-    /// The cumulative regret at each of the panel's checkpoints.
+    /// The cumulative regret at each of the environment's checkpoints.
     pub regret: Vec<f64>,
     /// The total regret that uniformly random choice would expect on these rounds.
     pub chance: f64,
@@ -92,25 +92,25 @@ impl TrialCurve {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{place} {problem}")]
 pub struct Malformed {
-    /// Where: the panel, and where it applies the policy and the trial.
+    /// Where: the environment, and where it applies the policy and the trial.
     pub place: String,
     /// What is wrong there.
     pub problem: String,
 }
 
 impl Results {
-    /// An error unless every curve fits its panel's checkpoints and every number is finite.
+    /// An error unless every curve fits its environment's checkpoints and every number is finite.
     pub fn check(&self) -> Result<(), Malformed> {
-        self.panels.iter().try_for_each(Panel::check)
+        self.environments.iter().try_for_each(EnvironmentResults::check)
     }
 
     /// Whether every trial that the experiment asks for is here.
     pub fn is_complete(&self) -> bool {
-        self.panels.iter().all(Panel::is_complete)
+        self.environments.iter().all(EnvironmentResults::is_complete)
     }
 }
 
-impl Panel {
+impl EnvironmentResults {
     /// Whether every trial of every policy is here.
     pub fn is_complete(&self) -> bool {
         self.left_out.is_empty() && self.policies.iter().all(|policy| self.missing(policy) == 0)
@@ -122,7 +122,7 @@ impl Panel {
     }
 
     fn check(&self) -> Result<(), Malformed> {
-        let here = || format!("panel '{}'", self.name);
+        let here = || format!("environment '{}'", self.name);
         let increasing = self.checkpoints.windows(2).all(|pair| pair[0] < pair[1]);
         if !increasing || self.checkpoints.first() == Some(&0) || self.checkpoints.last() != Some(&self.rounds) {
             let problem = format!("needs increasing checkpoints that start after round 0 and end at {}", self.rounds);
@@ -162,7 +162,7 @@ impl TrialCurve {
 mod tests {
     use super::*;
 
-    fn panel(checkpoints: Vec<u64>, regret: Vec<f64>) -> Panel {
+    fn environment(checkpoints: Vec<u64>, regret: Vec<f64>) -> EnvironmentResults {
         let trial = TrialCurve { trial: 7, regret, chance: 1.0, seconds: 1.0, policy_seconds: 1.0 };
         let policy = PolicyResults {
             label: "OFUL".into(),
@@ -173,21 +173,24 @@ mod tests {
         };
         let (name, title) = ("a".into(), "d = 2".into());
         let (planned, policies, left_out) = (1, vec![policy], Vec::new());
-        Panel { name, title, environment: Map::new(), rounds: 4, checkpoints, planned, policies, left_out }
+        EnvironmentResults { name, title, params: Map::new(), rounds: 4, checkpoints, planned, policies, left_out }
     }
 
     #[test]
     fn contradictions_are_named_in_one_sentence() {
-        let said = |checkpoints, regret| panel(checkpoints, regret).check().unwrap_err().to_string();
-        assert_eq!(panel(vec![2, 4], vec![0.5, 0.5]).check(), Ok(()));
+        let said = |checkpoints, regret| environment(checkpoints, regret).check().unwrap_err().to_string();
+        assert_eq!(environment(vec![2, 4], vec![0.5, 0.5]).check(), Ok(()));
         assert_eq!(
             said(vec![2, 3], vec![0.5, 0.5]),
-            "panel 'a' needs increasing checkpoints that start after round 0 and end at 4"
+            "environment 'a' needs increasing checkpoints that start after round 0 and end at 4"
         );
-        assert_eq!(said(vec![2, 4], vec![0.5]), "panel 'a', policy 'OFUL', trial 7 notes 1 regrets for 2 checkpoints");
+        assert_eq!(
+            said(vec![2, 4], vec![0.5]),
+            "environment 'a', policy 'OFUL', trial 7 notes 1 regrets for 2 checkpoints"
+        );
         assert_eq!(
             said(vec![2, 4], vec![0.5, f64::NAN]),
-            "panel 'a', policy 'OFUL', trial 7 has regret = NaN, which is not a finite number"
+            "environment 'a', policy 'OFUL', trial 7 has regret = NaN, which is not a finite number"
         );
     }
 }

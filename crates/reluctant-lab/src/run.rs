@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{LabError, Result};
 use crate::plan::{Stage, Trial, checkpoints, run_together};
-use crate::results::{LeftOut, Panel, PolicyResults, Results, TrialCurve};
+use crate::results::{EnvironmentResults, LeftOut, PolicyResults, Results, TrialCurve};
 use crate::spec::{Contender, EnvironmentSpec, Experiment};
 use crate::store::Store;
 
@@ -231,7 +231,7 @@ pub fn assemble(
     experiment: &Experiment,
     finished: &HashMap<String, TrialCurve>,
 ) -> Result<Results> {
-    let mut panels = Vec::new();
+    let mut environments = Vec::new();
     for environment in &experiment.environments {
         let (mut policies, mut left_out) = (Vec::new(), Vec::new());
         for contender in &experiment.contenders {
@@ -242,10 +242,10 @@ pub fn assemble(
         }
         let mut described = Map::from_iter([("kind".to_owned(), Value::from(environment.kind.as_str()))]);
         described.extend(to_map(&complete_environment(registry, environment)));
-        panels.push(Panel {
+        environments.push(EnvironmentResults {
             name: environment.label.clone(),
             title: environment.title.clone(),
-            environment: described,
+            params: described,
             rounds: environment.rounds,
             checkpoints: checkpoints(environment.rounds),
             planned: experiment.trials,
@@ -258,7 +258,7 @@ pub fn assemble(
         title: experiment.title.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: experiment.seed,
-        panels,
+        environments,
     })
 }
 

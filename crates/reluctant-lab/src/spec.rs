@@ -44,7 +44,7 @@ pub struct Experiment {
     pub trials: u64,
     /// Tuning trials of each candidate of a grid.
     pub tuning_trials: u64,
-    /// The environments.
+    /// The environments; `worlds` in the files that hold an experiment, so that old ones stay readable.
     #[serde(rename = "worlds")]
     pub environments: Vec<EnvironmentSpec>,
     /// The policies.

@@ -7,7 +7,7 @@ use reluctant::theory::{
 use reluctant::{Literal, policy};
 use serde_json::{Map, Value};
 
-use crate::results::{Panel, PolicyResults};
+use crate::results::{EnvironmentResults, PolicyResults};
 
 /// A theorem with everything that its bound depends on but the horizon.
 ///
@@ -25,15 +25,14 @@ pub struct Theorem {
 impl Theorem {
     /// The theorem for `policy`, if there is one: for OFU-ReLU and OFU-ReLU+ where the rewards are those of a ReLU network
     /// with a second layer of ones on a sphere of dimension at least one.
-    pub fn of(panel: &Panel, policy: &PolicyResults) -> Option<Self> {
-        let environment = &panel.environment;
-        let is =
-            |name: &str, word: &str| environment.get(name).and_then(Value::as_str).is_some_and(|said| said == word);
-        if !is("kind", "relu-sphere") || (environment.contains_key("signs") && !is("signs", "ones")) {
+    pub fn of(environment: &EnvironmentResults, policy: &PolicyResults) -> Option<Self> {
+        let params = &environment.params;
+        let is = |name: &str, word: &str| params.get(name).and_then(Value::as_str).is_some_and(|said| said == word);
+        if !is("kind", "relu-sphere") || (params.contains_key("signs") && !is("signs", "ones")) {
             return None;
         }
-        let [dim, neurons] = [size(environment, "dim")?, size(environment, "neurons")?];
-        let sigma = real(environment, "sigma").filter(|sigma| *sigma >= 0.0)?;
+        let [dim, neurons] = [size(params, "dim")?, size(params, "neurons")?];
+        let sigma = real(params, "sigma").filter(|sigma| *sigma >= 0.0)?;
         let lambda = played(policy, "lambda").filter(|lambda| *lambda > 0.0)?;
         if dim < 2 || neurons < 1 {
             return None;
@@ -108,17 +107,17 @@ mod tests {
             tuned: Map::new(),
             trials: Vec::new(),
         };
-        let panel = Panel {
+        let environment = EnvironmentResults {
             name: "a".into(),
             title: String::new(),
-            environment: map(environment),
+            params: map(environment),
             rounds: 1000,
             checkpoints: vec![1000],
             planned: 0,
             policies: Vec::new(),
             left_out: Vec::new(),
         };
-        Theorem::of(&panel, &policy)
+        Theorem::of(&environment, &policy)
     }
 
     fn environment() -> Value {

@@ -97,7 +97,7 @@ impl Experiment {
     }
 
     #[getter]
-    fn worlds(&self) -> Vec<String> {
+    fn environments(&self) -> Vec<String> {
         self.experiment.environments.iter().map(|environment| environment.label.clone()).collect()
     }
 

@@ -21,11 +21,11 @@ struct History {
 
 impl History {
     fn new(rounds: usize) -> Self {
-        let world = env::build("relu-sphere", &Settings::new().with("arms", 25u64), KEY).unwrap();
+        let environment = env::build("relu-sphere", &Settings::new().with("arms", 25u64), KEY).unwrap();
         let (mut xs, mut ys, mut arms) = (Vec::new(), Vec::new(), Vec::new());
         for t in 1..=rounds as u64 {
             let mut memory = RoundMemory::default();
-            let round = world.round(t, &mut memory).unwrap();
+            let round = environment.round(t, &mut memory).unwrap();
             let rows = round.offer.rows("test").unwrap();
             let choice = Choice::row(rows, 0, Score::default());
             xs.extend_from_slice(rows.get(0));

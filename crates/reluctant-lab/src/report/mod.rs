@@ -17,7 +17,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub use digest::{Digest, PanelDigest, PolicyDigest};
+pub use digest::{Digest, EnvironmentDigest, PolicyDigest};
 
 use self::draw::Font;
 use self::figure::Figure;
@@ -125,11 +125,11 @@ fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     replaced
 }
 
-/// What stands above a panel's table, such as "(a) d = 2, k = 3: 50 trials of 1 000 rounds".
-fn headline(panel: &PanelDigest<'_>) -> String {
-    let trials = match panel.trials() {
-        [fewest, most] if !panel.panel.is_complete() => {
-            let [fewest, most, planned] = [fewest as u64, most as u64, panel.panel.planned].map(text::count);
+/// What stands above an environment's table, such as "(a) d = 2, k = 3: 50 trials of 1 000 rounds".
+fn headline(environment: &EnvironmentDigest<'_>) -> String {
+    let trials = match environment.trials() {
+        [fewest, most] if !environment.results.is_complete() => {
+            let [fewest, most, planned] = [fewest as u64, most as u64, environment.results.planned].map(text::count);
             let played = if fewest == most { most } else { format!("{fewest} to {most}") };
             format!("{played} of {planned} trials")
         }
@@ -137,5 +137,5 @@ fn headline(panel: &PanelDigest<'_>) -> String {
         [fewest, most] if fewest == most => format!("{} trials", text::count(most as u64)),
         [fewest, most] => format!("{} to {} trials", text::count(fewest as u64), text::count(most as u64)),
     };
-    format!("{}: {trials} of {} rounds", panel.title, text::count(panel.panel.rounds))
+    format!("{}: {trials} of {} rounds", environment.title, text::count(environment.results.rounds))
 }

@@ -1,7 +1,7 @@
 //! Made-up results with the shapes that real ones have: most trials cheap, some that pay linear regret to the end.
 
 use reluctant::rng::{self, Key};
-use reluctant_lab::results::{LeftOut, Panel, PolicyResults, Results, TrialCurve};
+use reluctant_lab::results::{EnvironmentResults, LeftOut, PolicyResults, Results, TrialCurve};
 use serde_json::{Map, Value, json};
 
 /// The cases that reports tend to get wrong.
@@ -10,12 +10,12 @@ pub(crate) const CASES: &[&str] =
 
 /// The results of a case; none if there is no such case.
 pub(crate) fn case(name: &str) -> Option<Results> {
-    let (small, large) = (world("k3", "d = 2, k = 3", 1_000), world("k10", "d = 2, k = 10", 1_000));
-    let linear = World { kind: "linear-sphere", ..world("linear", "d = 2, linear", 1_000) };
-    let panels = match name {
+    let (small, large) = (made("k3", "d = 2, k = 3", 1_000), made("k10", "d = 2, k = 10", 1_000));
+    let linear = Made { kind: "linear-sphere", ..made("linear", "d = 2, linear", 1_000) };
+    let environments = match name {
         "paper" => vec![small.play(50, &PAPER, 0.95), large.play(50, &PAPER, 2.2)],
         "single" => vec![small.play(50, &PAPER, 0.95)],
-        "long" => vec![world("long", "d = 10, k = 10", 1_000_000).play(20, &PAPER, 1.1)],
+        "long" => vec![made("long", "d = 10, k = 10", 1_000_000).play(20, &PAPER, 1.1)],
         "one" => vec![small.play(1, &PAPER, 0.95), large.play(1, &PAPER, 2.2)],
         "many" => vec![small.play(30, &MANY, 0.95), large.play(30, &MANY, 2.2)],
         "labels" => vec![small.play(12, &LABELS, 0.95), large.play(12, &LABELS, 2.2)],
@@ -26,15 +26,15 @@ pub(crate) fn case(name: &str) -> Option<Results> {
         _ => return None,
     };
     let title = "ReLU bandits on the sphere: regret of five methods and of uniform choice".to_owned();
-    Some(Results { name: "made-up".to_owned(), title, version: "0.1.0".to_owned(), seed: 1, panels })
+    Some(Results { name: "made-up".to_owned(), title, version: "0.1.0".to_owned(), seed: 1, environments })
 }
 
-/// The same panel with 100 trials of all but the first policy missing, and one policy that is not yet tuned.
-fn unfinished(mut panel: Panel) -> Panel {
-    panel.policies.iter_mut().skip(1).for_each(|policy| policy.trials.truncate(1100));
-    let name = panel.policies.pop().map_or_else(String::new, |policy| policy.label);
-    panel.left_out.push(LeftOut { name, reason: "2 of its 20 tuning trials are missing".to_owned() });
-    panel
+/// The same environment with 100 trials of all but the first policy missing, and one policy that is not yet tuned.
+fn unfinished(mut environment: EnvironmentResults) -> EnvironmentResults {
+    environment.policies.iter_mut().skip(1).for_each(|policy| policy.trials.truncate(1100));
+    let name = environment.policies.pop().map_or_else(String::new, |policy| policy.label);
+    environment.left_out.push(LeftOut { name, reason: "2 of its 20 tuning trials are missing".to_owned() });
+    environment
 }
 
 /// How a policy fares: it explores, then pays like √t, except that some trials pay linearly.
@@ -100,19 +100,19 @@ const LABELS: [Shape; 4] = [
     OFU_RELU,
 ];
 
-struct World {
+struct Made {
     name: &'static str,
     kind: &'static str,
     title: &'static str,
     rounds: u64,
 }
 
-fn world(name: &'static str, title: &'static str, rounds: u64) -> World {
-    World { name, kind: "relu-sphere", title, rounds }
+fn made(name: &'static str, title: &'static str, rounds: u64) -> Made {
+    Made { name, kind: "relu-sphere", title, rounds }
 }
 
-impl World {
-    fn play(&self, trials: u64, shapes: &[Shape], chance: f64) -> Panel {
+impl Made {
+    fn play(&self, trials: u64, shapes: &[Shape], chance: f64) -> EnvironmentResults {
         let step = (self.rounds / 1_000).max(1);
         let checkpoints: Vec<u64> = (1..10 * step).filter(|t| self.rounds > 1_000 && t.is_power_of_two()).collect();
         let even = (1..=self.rounds / (5 * step)).map(|i| 5 * i * step);
@@ -127,7 +127,7 @@ impl World {
             let (label, policy) = (shape.label.to_owned(), shape.policy.to_owned());
             PolicyResults { label, policy, params, tuned, trials: curves }
         });
-        let environment = match self.kind {
+        let params = match self.kind {
             "relu-sphere" => {
                 let neurons = if self.name == "k3" { 3 } else { 10 };
                 let dim = if self.name == "long" { 10 } else { 2 };
@@ -135,10 +135,10 @@ impl World {
             }
             _ => json!({"kind": self.kind, "dim": 2, "arms": 1000, "sigma": 0.1}),
         };
-        Panel {
+        EnvironmentResults {
             name: self.name.to_owned(),
             title: self.title.to_owned(),
-            environment: environment.as_object().cloned().unwrap_or_default(),
+            params: params.as_object().cloned().unwrap_or_default(),
             rounds: self.rounds,
             planned: trials,
             policies: policies.collect(),
@@ -150,7 +150,7 @@ impl World {
 
 impl Shape {
     fn trial(&self, policy: u64, trial: u64, checkpoints: &[u64], chance: f64) -> TrialCurve {
-        // The world's difficulty belongs to the trial, whoever plays.
+        // The environment's difficulty belongs to the trial, whoever plays.
         let hardness = chance * (1.0 + 0.3 * rng::uniform(&mut Key::new(0).trial(trial).stream()));
         let stream = &mut Key::new(1).trial(trial).round(policy).stream();
         let luck = 0.5 + rng::uniform(stream);
