@@ -24,6 +24,7 @@ const TUNING: u64 = 1 << 63;
 
 /// One (environment, policy, seed): everything its result depends on, and nothing else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Trial {
     /// The environment's name in the registry.
     pub environment: String,
@@ -51,6 +52,7 @@ pub struct Trial {
 
 /// Data that an environment takes its rounds from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Source {
     /// A fingerprint of what they hold.
     pub content: String,

@@ -1,10 +1,13 @@
 //! The finished trials of an experiment: what statistics and reports work on.
+//!
+//! Whoever has curves of their own and wants the report makes them with `new` and sets the other fields that matter.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// All finished trials of an experiment, in canonical order (never in order of completion).
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Results {
     /// The experiment's short name.
     pub name: String,
@@ -20,6 +23,7 @@ pub struct Results {
 
 /// One environment with every policy that played in it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct EnvironmentResults {
     /// The short name, unique in the experiment.
     pub name: String,
@@ -44,6 +48,7 @@ pub struct EnvironmentResults {
 
 /// A policy that has nothing to show yet.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LeftOut {
     /// What readers see.
     pub name: String,
@@ -53,6 +58,7 @@ pub struct LeftOut {
 
 /// Every trial of one policy in one environment.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PolicyResults {
     /// What readers see; unique in the environment.
     pub label: String,
@@ -68,6 +74,7 @@ pub struct PolicyResults {
 
 /// The regret of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TrialCurve {
     /// The trial's number. Trials of the same number saw the same arms and the same noise, whatever the policy.
     pub trial: u64,
@@ -81,7 +88,27 @@ pub struct TrialCurve {
     pub policy_seconds: f64,
 }
 
+impl LeftOut {
+    /// The policy `name`, of which `reason` is missing.
+    pub fn new(name: impl Into<String>, reason: impl Into<String>) -> Self {
+        LeftOut { name: name.into(), reason: reason.into() }
+    }
+}
+
+impl PolicyResults {
+    /// The trials of the policy `policy`, shown as `label`, of which no parameter is known.
+    pub fn new(label: impl Into<String>, policy: impl Into<String>, trials: Vec<TrialCurve>) -> Self {
+        let (label, policy) = (label.into(), policy.into());
+        PolicyResults { label, policy, params: Map::new(), tuned: Map::new(), trials }
+    }
+}
+
 impl TrialCurve {
+    /// The curve of a trial that took no time.
+    pub fn new(trial: u64, regret: Vec<f64>, chance: f64) -> Self {
+        TrialCurve { trial, regret, chance, seconds: 0.0, policy_seconds: 0.0 }
+    }
+
     /// The regret after all rounds; 0 if nothing was noted.
     pub fn total(&self) -> f64 {
         self.regret.last().copied().unwrap_or(0.0)
@@ -91,6 +118,7 @@ impl TrialCurve {
 /// Results that contradict themselves.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{place} {problem}")]
+#[non_exhaustive]
 pub struct Malformed {
     /// Where: the environment, and where it applies the policy and the trial.
     pub place: String,
@@ -99,6 +127,12 @@ pub struct Malformed {
 }
 
 impl Results {
+    /// An experiment without environments, played by this version.
+    pub fn new(name: impl Into<String>, title: impl Into<String>, seed: u64) -> Self {
+        let (name, title, version) = (name.into(), title.into(), env!("CARGO_PKG_VERSION").to_owned());
+        Results { name, title, version, seed, environments: Vec::new() }
+    }
+
     /// An error unless every curve fits its environment's checkpoints and every number is finite.
     pub fn check(&self) -> Result<(), Malformed> {
         self.environments.iter().try_for_each(EnvironmentResults::check)
@@ -111,6 +145,20 @@ impl Results {
 }
 
 impl EnvironmentResults {
+    /// An environment without policies, whose trials note their regret at `checkpoints`, the last of which ends them.
+    pub fn new(name: impl Into<String>, title: impl Into<String>, checkpoints: Vec<u64>) -> Self {
+        EnvironmentResults {
+            name: name.into(),
+            title: title.into(),
+            params: Map::new(),
+            rounds: checkpoints.last().copied().unwrap_or(0),
+            checkpoints,
+            planned: 0,
+            policies: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
     /// Whether every trial of every policy is here.
     pub fn is_complete(&self) -> bool {
         self.left_out.is_empty() && self.policies.iter().all(|policy| self.missing(policy) == 0)
@@ -163,17 +211,8 @@ mod tests {
     use super::*;
 
     fn environment(checkpoints: Vec<u64>, regret: Vec<f64>) -> EnvironmentResults {
-        let trial = TrialCurve { trial: 7, regret, chance: 1.0, seconds: 1.0, policy_seconds: 1.0 };
-        let policy = PolicyResults {
-            label: "OFUL".into(),
-            policy: "oful".into(),
-            params: Map::new(),
-            tuned: Map::new(),
-            trials: vec![trial],
-        };
-        let (name, title) = ("a".into(), "d = 2".into());
-        let (planned, policies, left_out) = (1, vec![policy], Vec::new());
-        EnvironmentResults { name, title, params: Map::new(), rounds: 4, checkpoints, planned, policies, left_out }
+        let policies = vec![PolicyResults::new("OFUL", "oful", vec![TrialCurve::new(7, regret, 1.0)])];
+        EnvironmentResults { rounds: 4, planned: 1, policies, ..EnvironmentResults::new("a", "d = 2", checkpoints) }
     }
 
     #[test]

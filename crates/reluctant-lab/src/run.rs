@@ -70,6 +70,7 @@ pub fn run_until(
 
 /// A trial with the labels that people know it by.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Job<'a> {
     /// The environment's label.
     pub environment: &'a str,

@@ -33,6 +33,7 @@ use crate::plan::{Source, Stage, Trial};
 
 /// Environments × policies × trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Experiment {
     /// A short name.
     pub name: String,
@@ -53,6 +54,7 @@ pub struct Experiment {
 
 /// An environment of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct EnvironmentSpec {
     /// Its name in tables and files.
     pub label: String,
@@ -73,6 +75,7 @@ pub struct EnvironmentSpec {
 
 /// A policy of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Contender {
     /// Its name in tables and figures.
     pub label: String,

@@ -22,6 +22,7 @@ pub const NEGLIGIBLE: f64 = 0.01;
 
 /// The mean with its interval, and the quantiles, of some numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Sample {
     /// How many numbers there are; at least one.
     pub count: usize,
@@ -138,6 +139,7 @@ pub fn linear_share(environment: &EnvironmentResults, policy: &PolicyResults) ->
 
 /// A straight line through a mean curve on logarithmic axes: mean regret ≈ c·t^value.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Slope {
     /// The exponent: 1 if regret grows linearly, ½ if like √t.
     pub value: f64,
@@ -185,6 +187,7 @@ pub fn slope(checkpoints: &[u64], mean: &[f64]) -> Option<Slope> {
 
 /// How two policies differ on the trials that both played: same number, same arms, same noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Paired {
     /// How many trials both played.
     pub trials: usize,
@@ -215,34 +218,23 @@ pub fn paired(first: &PolicyResults, second: &PolicyResults) -> Option<Paired> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-    use serde_json::Map;
-
     use super::*;
+    use proptest::prelude::*;
 
     fn environment(rounds: u64, step: u64) -> EnvironmentResults {
-        EnvironmentResults {
-            name: "a".into(),
-            title: String::new(),
-            params: Map::new(),
-            rounds,
-            checkpoints: (1..=rounds / step).map(|i| i * step).collect(),
-            planned: 0,
-            policies: Vec::new(),
-            left_out: Vec::new(),
-        }
+        let checkpoints = (1..=rounds / step).map(|i| i * step).collect();
+        EnvironmentResults { rounds, ..EnvironmentResults::new("a", "", checkpoints) }
     }
 
     fn trial(number: u64, environment: &EnvironmentResults, chance: f64, regret: impl Fn(f64) -> f64) -> TrialCurve {
         let regret = environment.checkpoints.iter().map(|&t| regret(t as f64)).collect();
-        TrialCurve { trial: number, regret, chance, seconds: 0.0, policy_seconds: 0.0 }
+        TrialCurve::new(number, regret, chance)
     }
 
     fn policy(totals: &[(u64, f64)]) -> PolicyResults {
         let one = environment(1, 1);
         let trials = totals.iter().map(|&(number, total)| trial(number, &one, 1.0, |_| total)).collect();
-        let (params, tuned) = (Map::new(), Map::new());
-        PolicyResults { label: String::new(), policy: String::new(), params, tuned, trials }
+        PolicyResults::new("", "", trials)
     }
 
     #[test]

@@ -31,6 +31,7 @@ const RESULTS: &str = "results.jsonl";
 
 /// A folder with the results of one experiment.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Store {
     finished: Mutex<HashMap<String, TrialCurve>>,
     /// `None` for results that live in memory alone.

@@ -100,23 +100,9 @@ mod tests {
 
     fn theorem(environment: Value, policy: &str, params: Value) -> Option<Theorem> {
         let map = |value: Value| value.as_object().cloned().unwrap();
-        let policy = PolicyResults {
-            label: "any".into(),
-            policy: policy.into(),
-            params: map(params),
-            tuned: Map::new(),
-            trials: Vec::new(),
-        };
-        let environment = EnvironmentResults {
-            name: "a".into(),
-            title: String::new(),
-            params: map(environment),
-            rounds: 1000,
-            checkpoints: vec![1000],
-            planned: 0,
-            policies: Vec::new(),
-            left_out: Vec::new(),
-        };
+        let policy = PolicyResults { params: map(params), ..PolicyResults::new("any", policy, Vec::new()) };
+        let environment =
+            EnvironmentResults { params: map(environment), ..EnvironmentResults::new("a", "", vec![1000]) };
         Theorem::of(&environment, &policy)
     }
 

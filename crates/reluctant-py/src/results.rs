@@ -128,6 +128,7 @@ impl Results {
 #[pyfunction]
 pub(crate) fn read_results(dir: PathBuf) -> PyResult<Results> {
     let (experiment, version, finished) = Store::read(&dir).map_err(refuse_lab)?;
-    let results = run::assemble(&reluctant_lab::registry(), &experiment, &finished).map_err(refuse_lab)?;
-    Ok(Results::new(reluctant_lab::results::Results { version, ..results }))
+    let mut results = run::assemble(&reluctant_lab::registry(), &experiment, &finished).map_err(refuse_lab)?;
+    results.version = version;
+    Ok(Results::new(results))
 }

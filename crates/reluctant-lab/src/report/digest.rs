@@ -6,6 +6,7 @@ use crate::stats::{self, Paired, Sample, Slope};
 use crate::theorem::Theorem;
 
 /// An experiment's results with their statistics.
+#[non_exhaustive]
 pub struct Digest<'a> {
     /// The results.
     pub results: &'a Results,
@@ -14,6 +15,7 @@ pub struct Digest<'a> {
 }
 
 /// An environment with its statistics.
+#[non_exhaustive]
 pub struct EnvironmentDigest<'a> {
     /// Its number, from 0.
     pub index: usize,
@@ -28,6 +30,7 @@ pub struct EnvironmentDigest<'a> {
 }
 
 /// A policy's trials with their statistics.
+#[non_exhaustive]
 pub struct PolicyDigest<'a> {
     /// The trials.
     pub policy: &'a PolicyResults,

@@ -50,6 +50,7 @@ pub enum ReportError {
 }
 
 /// A file that [`write_all`] writes.
+#[non_exhaustive]
 pub struct Output {
     /// Its name.
     pub file: &'static str,

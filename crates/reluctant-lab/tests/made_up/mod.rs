@@ -26,14 +26,17 @@ pub(crate) fn case(name: &str) -> Option<Results> {
         _ => return None,
     };
     let title = "ReLU bandits on the sphere: regret of five methods and of uniform choice".to_owned();
-    Some(Results { name: "made-up".to_owned(), title, version: "0.1.0".to_owned(), seed: 1, environments })
+    let mut results = Results::new("made-up", title, 1);
+    results.version = "0.1.0".to_owned();
+    results.environments = environments;
+    Some(results)
 }
 
 /// The same environment with 100 trials of all but the first policy missing, and one policy that is not yet tuned.
 fn unfinished(mut environment: EnvironmentResults) -> EnvironmentResults {
     environment.policies.iter_mut().skip(1).for_each(|policy| policy.trials.truncate(1100));
     let name = environment.policies.pop().map_or_else(String::new, |policy| policy.label);
-    environment.left_out.push(LeftOut { name, reason: "2 of its 20 tuning trials are missing".to_owned() });
+    environment.left_out.push(LeftOut::new(name, "2 of its 20 tuning trials are missing"));
     environment
 }
 
@@ -124,8 +127,9 @@ impl Made {
             let mut params = tuned.clone();
             params.insert("delta".to_owned(), json!(0.01));
             params.insert("explore".to_owned(), json!(shape.explore));
-            let (label, policy) = (shape.label.to_owned(), shape.policy.to_owned());
-            PolicyResults { label, policy, params, tuned, trials: curves }
+            let mut policy = PolicyResults::new(shape.label, shape.policy, curves);
+            (policy.params, policy.tuned) = (params, tuned);
+            policy
         });
         let params = match self.kind {
             "relu-sphere" => {
@@ -135,16 +139,11 @@ impl Made {
             }
             _ => json!({"kind": self.kind, "dim": 2, "arms": 1000, "sigma": 0.1}),
         };
-        EnvironmentResults {
-            name: self.name.to_owned(),
-            title: self.title.to_owned(),
-            params: params.as_object().cloned().unwrap_or_default(),
-            rounds: self.rounds,
-            planned: trials,
-            policies: policies.collect(),
-            left_out: Vec::new(),
-            checkpoints,
-        }
+        let policies = policies.collect();
+        let mut results = EnvironmentResults::new(self.name, self.title, checkpoints);
+        results.params = params.as_object().cloned().unwrap_or_default();
+        (results.rounds, results.planned, results.policies) = (self.rounds, trials, policies);
+        results
     }
 }
 
@@ -168,6 +167,8 @@ impl Shape {
             before = t;
         }
         let policy_seconds = self.microseconds * 1e-6 * before;
-        TrialCurve { trial, regret, chance: hardness * before, seconds: policy_seconds + 3e-5 * before, policy_seconds }
+        let mut curve = TrialCurve::new(trial, regret, hardness * before);
+        (curve.seconds, curve.policy_seconds) = (policy_seconds + 3e-5 * before, policy_seconds);
+        curve
     }
 }

@@ -35,6 +35,7 @@ use crate::rng::Key;
 
 /// One thing that every policy must do.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Check {
     /// Its name in the list of tests.
     pub name: &'static str,

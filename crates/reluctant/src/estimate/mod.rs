@@ -134,6 +134,7 @@ impl Default for FitOptions {
 
 /// An empirical-risk minimiser.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Fit {
     /// Θ̃.
     pub net: ReluNet,

@@ -24,6 +24,7 @@ const STARTS: usize = 64;
 
 /// What [`best_action`] found.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct BestAction {
     /// x*, a unit vector.
     pub x_star: Vec<f64>,

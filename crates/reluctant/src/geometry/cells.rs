@@ -24,6 +24,7 @@ const OMEGA: f64 = 1e-3;
 
 /// A cell: the unit vectors with one activation pattern.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Cell {
     /// Which neurons are active inside. A zero neuron counts as active.
     pub pattern: Pattern,
