@@ -35,8 +35,8 @@ pub struct EnvironmentResults {
     pub rounds: u64,
     /// The rounds after which the regret was noted: increasing, the last one T.
     ///
-    /// T/4 and T/2 should be among them: they decide whether a trial [grows linearly](crate::stats::is_linear). Where they
-    /// are not, the regret is interpolated.
+    /// T/4 and T/2 should be among them: they decide whether a trial [grows linearly](crate::stats::is_linear). Where
+    /// they are not, the regret is interpolated.
     pub checkpoints: Vec<u64>,
     /// How many trials of each policy the experiment asks for.
     pub planned: u64,

@@ -98,8 +98,8 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Every trial of a stage, finished or not. The reported ones depend on what tuning chose, so `finished` must hold all tuning trials by
-/// then.
+/// Every trial of a stage, finished or not. The reported ones depend on what tuning chose, so `finished` must
+/// hold all tuning trials by then.
 pub fn jobs<'a>(
     registry: &Registry,
     experiment: &'a Experiment,
@@ -188,8 +188,8 @@ fn play_missing(
     outcome
 }
 
-/// The most trials that are played together. Drawing the arms is then a small part of the work; more would be lost if the run is
-/// killed, and progress would come in jumps.
+/// The most trials that are played together. Drawing the arms is then a small part of the work; more would be lost if
+/// the run is killed, and progress would come in jumps.
 const TOGETHER: usize = 8;
 
 /// Jobs, sorted by trial, in batches that meet the same rounds; enough batches to keep every thread busy.
@@ -198,7 +198,8 @@ fn batches<'j, 'a>(jobs: &'j [Job<'a>], threads: usize) -> Vec<&'j [Job<'a>]> {
     jobs.chunk_by(|a, b| a.trial.same_rounds(&b.trial)).flat_map(|same| same.chunks(most)).collect()
 }
 
-/// The candidate with the least mean regret on the tuning trials; the first of equals. `None` if a tuning trial is missing.
+/// The candidate with the least mean regret on the tuning trials; the first of equals. `None`
+/// if a tuning trial is missing.
 fn choose(
     registry: &Registry,
     experiment: &Experiment,
@@ -225,8 +226,8 @@ fn choose(
     Ok(best.map(|(_, candidate)| candidate))
 }
 
-/// The finished trials in canonical order. Policies whose tuning is not complete, or that have no finished trial, are left out, each
-/// with the reason.
+/// The finished trials in canonical order. Policies whose tuning is not complete, or that have no finished trial, are
+/// left out, each with the reason.
 pub fn assemble(
     registry: &Registry,
     experiment: &Experiment,

@@ -21,9 +21,9 @@
 //! lambda = [0.001, 0.01, 0.1]       # a list is a grid: the best on the tuning seeds is reported
 //! ```
 //!
-//! Every environment meets every policy. What an environment knows (neurons, noise) is told to policies that ask for it, unless
-//! the file gives it, or says `"auto"` for what a policy can find out by itself. Everything is checked before the first trial, and
-//! every mistake is named with its line.
+//! Every environment meets every policy. What an environment knows (neurons, noise) is told to policies that ask for
+//! it, unless the file gives it, or says `"auto"` for what a policy can find out by itself. Everything is checked
+//! before the first trial, and every mistake is named with its line.
 
 use reluctant::params::Kind;
 use reluctant::{Environment, Key, Registry, Settings, Space, Value, policy};
@@ -180,7 +180,8 @@ impl Experiment {
         })
     }
 
-    /// What makes another experiment a different one, in words; `None` if results of one serve the other. Titles do not count.
+    /// What makes another experiment a different one, in words; `None` if results of one serve
+    /// the other. Titles do not count.
     pub fn difference(&self, other: &Experiment) -> Option<String> {
         if self.name != other.name {
             return Some(format!("it is named '{}', not '{}'", self.name, other.name));

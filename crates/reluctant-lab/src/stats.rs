@@ -28,7 +28,8 @@ pub struct Sample {
     pub count: usize,
     /// Their mean.
     pub mean: f64,
-    /// Half the width of the mean's 95 % interval by Student's t; none for a single number, which says nothing about spread.
+    /// Half the width of the mean's 95 % interval by Student's t; none for a single number,
+    /// which says nothing about spread.
     pub half_width: Option<f64>,
     /// Their median.
     pub median: f64,
@@ -68,8 +69,8 @@ impl Sample {
     }
 }
 
-/// The quantile of sorted numbers, interpolated between the order statistics around rank (n−1)p ("type 7", the default of
-/// R and numpy); 0 if there are none.
+/// The quantile of sorted numbers, interpolated between the order statistics around rank (n−1)p ("type 7", the default
+/// of R and numpy); 0 if there are none.
 pub fn quantile(sorted: &[f64], p: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
     let rank = last as f64 * p.clamp(0.0, 1.0);
@@ -104,8 +105,8 @@ fn regret_at(checkpoints: &[u64], regret: &[f64], round: f64) -> f64 {
     before.1
 }
 
-/// What was paid in the second quarter and in the second half of the rounds; none if there are too few checkpoints to tell:
-/// at least one is needed in the first quarter, and one more in the first half.
+/// What was paid in the second quarter and in the second half of the rounds; none if there are too few checkpoints to
+/// tell: at least one is needed in the first quarter, and one more in the first half.
 fn late_payments(environment: &EnvironmentResults, trial: &TrialCurve) -> Option<[f64; 2]> {
     let total = environment.rounds as f64;
     let quarter = environment.checkpoints.iter().filter(|&&t| t as f64 <= total / 4.0).count();
@@ -121,9 +122,9 @@ fn late_payments(environment: &EnvironmentResults, trial: &TrialCurve) -> Option
 /// Whether a trial still pays linear regret at its end.
 ///
 /// With R the cumulative regret, the growth exponent is p = log₂((R(T) − R(T/2)) / (R(T/2) − R(T/4))): 1 if R grows
-/// linearly, ½ if like √T, 0 if like log T. Because only differences enter, what was paid before T/4 (an exploration phase,
-/// say) does not matter. A trial grows linearly if p ≥ 0.8 *and* it pays in the last half at least 1 % of what chance would
-/// pay there: a policy that found an all but perfect arm also pays linearly, yet has not failed.
+/// linearly, ½ if like √T, 0 if like log T. Because only differences enter, what was paid before T/4 (an exploration
+/// phase, say) does not matter. A trial grows linearly if p ≥ 0.8 *and* it pays in the last half at least 1 % of what
+/// chance would pay there: a policy that found an all but perfect arm also pays linearly, yet has not failed.
 pub fn is_linear(environment: &EnvironmentResults, trial: &TrialCurve) -> bool {
     // Multiplied out, so that a policy which paid nothing in the second quarter needs no special case.
     late_payments(environment, trial).is_some_and(|[second_quarter, last_half]| {
@@ -160,10 +161,10 @@ impl Slope {
 
 /// The slope of log mean regret against log t over the last two decades, T/100 ≤ t ≤ T, but not before round 10.
 ///
-/// Least squares where equal ratios of t weigh the same, however the checkpoints are spaced: evenly spaced ones, nine in ten
-/// of which lie in the last decade, would otherwise hide the decade before. Unlike [`is_linear`] it sees the offset of what
-/// was paid early, which flattens it: use it to compare curves, not to judge one. None if the checkpoints with a positive
-/// regret do not span a factor of two.
+/// Least squares where equal ratios of t weigh the same, however the checkpoints are spaced: evenly spaced ones, nine
+/// in ten of which lie in the last decade, would otherwise hide the decade before. Unlike [`is_linear`] it sees the
+/// offset of what was paid early, which flattens it: use it to compare curves, not to judge one. None if the
+/// checkpoints with a positive regret do not span a factor of two.
 pub fn slope(checkpoints: &[u64], mean: &[f64]) -> Option<Slope> {
     let last = *checkpoints.last()?;
     let shown = checkpoints.iter().copied().zip(mean.iter().copied());

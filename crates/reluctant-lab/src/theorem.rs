@@ -11,9 +11,9 @@ use crate::results::{EnvironmentResults, PolicyResults};
 
 /// A theorem with everything that its bound depends on but the horizon.
 ///
-/// Each trial has a network of its own, so the gap and the separation are not one number: the bound takes ν* = 1/(2k), which
-/// no network's gap is below, and the largest α₀ that k neurons in d dimensions can have, as `reluctant theory` does. A
-/// network whose neurons are nearer to each other has a larger bound.
+/// Each trial has a network of its own, so the gap and the separation are not one number: the bound takes ν* = 1/(2k),
+/// which no network's gap is below, and the largest α₀ that k neurons in d dimensions can have, as `reluctant theory`
+/// does. A network whose neurons are nearer to each other has a larger bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Theorem {
     setting: Setting,
@@ -23,8 +23,8 @@ pub struct Theorem {
 }
 
 impl Theorem {
-    /// The theorem for `policy`, if there is one: for OFU-ReLU and OFU-ReLU+ where the rewards are those of a ReLU network
-    /// with a second layer of ones on a sphere of dimension at least one.
+    /// The theorem for `policy`, if there is one: for OFU-ReLU and OFU-ReLU+ where the rewards are those of a ReLU
+    /// network with a second layer of ones on a sphere of dimension at least one.
     pub fn of(environment: &EnvironmentResults, policy: &PolicyResults) -> Option<Self> {
         let params = &environment.params;
         let is = |name: &str, word: &str| params.get(name).and_then(Value::as_str).is_some_and(|said| said == word);

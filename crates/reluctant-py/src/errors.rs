@@ -20,7 +20,8 @@ pub(crate) fn refuse_keywords(error: Error) -> PyErr {
     }
 }
 
-/// What Python raises for an error of the lab. Where the lab advises an option of the command line, the advice is Python's keyword.
+/// What Python raises for an error of the lab. Where the lab advises an option of the command line,
+/// the advice is Python's keyword.
 pub(crate) fn refuse_lab(error: LabError) -> PyErr {
     let sentence = match &error {
         LabError::OtherExperiment { dir, what } => format!(

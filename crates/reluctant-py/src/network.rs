@@ -12,7 +12,8 @@ use crate::arrays::{Numbers, check_pairs};
 use crate::errors::refuse;
 use crate::values::whole;
 
-/// A one-layer ReLU network f(x) = Σᵢ sᵢ·max(0, θᵢ·x): `neurons` has one row θᵢ a neuron, `signs` are ±1, all +1 by default.
+/// A one-layer ReLU network f(x) = Σᵢ sᵢ·max(0, θᵢ·x): `neurons` has one row θᵢ a neuron,
+/// `signs` are ±1, all +1 by default.
 ///
 /// >>> from reluctant import ReluNet
 /// >>> net = ReluNet([[1.0, 0.0], [0.0, 1.0]], signs=[1, -1])

@@ -1,11 +1,11 @@
-//! What a round costs: `select` and `update` of every registered policy over a grid of (arms, d, k), how the cost grows, one fit of
-//! the estimator, and trials a second on one and two threads.
+//! What a round costs: `select` and `update` of every registered policy over a grid of (arms, d, k), how the cost
+//! grows, one fit of the estimator, and trials a second on one and two threads.
 //!
 //! `cargo bench -p reluctant --bench policies [-- NAME...]` for all policies, or some.
 //!
-//! Times are medians over rounds and depend on the machine; the exponents hardly do. An exponent is the slope of log time against
-//! log size with everything else at the base of the grid. Where a size is small beside what a round costs anyway, it is below its
-//! limit for large sizes.
+//! Times are medians over rounds and depend on the machine; the exponents hardly do. An exponent is the slope of log
+//! time against log size with everything else at the base of the grid. Where a size is small beside what a round costs
+//! anyway, it is below its limit for large sizes.
 
 mod floor;
 
@@ -163,8 +163,9 @@ fn least(runs: usize, mut run: impl FnMut()) -> f64 {
     least
 }
 
-/// OFU-ReLU against the floor, in alternation, over a thousand rounds. The arms of 64 rounds are drawn before the clock starts and
-/// come again and again, so that neither finds the processor in the state in which a random generator leaves it.
+/// OFU-ReLU against the floor, in alternation, over a thousand rounds. The arms of 64 rounds are drawn
+/// before the clock starts and come again and again, so that neither finds the processor in the state in
+/// which a random generator leaves it.
 fn against_the_floor(neurons: usize) -> Result<()> {
     const SETS: u64 = 64;
     let size = Size { neurons, ..BASE };

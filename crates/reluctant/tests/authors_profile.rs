@@ -1,5 +1,5 @@
-//! What the authors' code does differently, one switch of `ofu-relu` at a time: each changes what its documentation says and
-//! nothing else.
+//! What the authors' code does differently, one switch of `ofu-relu` at a time: each changes what its
+//! documentation says and nothing else.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -73,7 +73,8 @@ fn only_the_radius_differs(changed: &Settings, history: &History, expected: impl
     }
 }
 
-/// The paper: S = √(5k), σ in the radius, log det V − D·log λ, every exploration sample, a radius from the first round on.
+/// The paper: S = √(5k), σ in the radius, log det V − D·log λ, every exploration sample, a
+/// radius from the first round on.
 #[test]
 fn without_a_switch_it_is_the_paper() {
     for rounds in [EXPLORE, 60] {

@@ -1,4 +1,5 @@
-//! What rounds cost in memory: no allocation once a policy is warm, and no growth with T, except where the method keeps the history.
+//! What rounds cost in memory: no allocation once a policy is warm, and no growth with T, except where
+//! the method keeps the history.
 
 #![allow(clippy::unwrap_used)]
 

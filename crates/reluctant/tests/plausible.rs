@@ -1,5 +1,5 @@
-//! The policy `plausible` where its promises can be tested: it freezes and thaws, says what it does, and survives rewards that no
-//! network explains.
+//! The policy `plausible` where its promises can be tested: it freezes and thaws, says what it does, and survives
+//! rewards that no network explains.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
@@ -193,8 +193,8 @@ fn rewards_that_no_network_explains_end_in_the_linear_model() {
     }
 }
 
-/// Networks can imitate a linear function where it is played: if all neurons point to the first action they explain an offset, and say that
-/// nothing is better. So it is looked into what a linear function hopes for, and evidence decides.
+/// Networks can imitate a linear function where it is played: if all neurons point to the first action they explain an
+/// offset, and say that nothing is better. So it is looked into what a linear function hopes for, and evidence decides.
 #[test]
 fn a_linear_function_is_not_taken_for_neurons() {
     let (not_told, three, five) = (Settings::new(), told(3, 0.1), told(5, 0.1));
@@ -221,7 +221,8 @@ fn a_linear_function_is_not_taken_for_neurons() {
     }
 }
 
-/// Sizes are compared by their predictions: where all are absurd, none is worse than another, and the state stays one that can be saved.
+/// Sizes are compared by their predictions: where all are absurd, none is worse than another, and the
+/// state stays one that can be saved.
 #[test]
 fn absurd_rewards_leave_something_to_choose_by() {
     for scale in [1e98, 1e-98] {

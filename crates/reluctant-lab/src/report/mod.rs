@@ -83,8 +83,9 @@ fn png(figure: &Figure) -> Result<Vec<u8>, String> {
 
 /// Writes every file of a report into `dir`, which is created if need be, and says which files those are.
 ///
-/// All contents are made before the first file is touched, and each file is replaced as a whole: a reader sees the old or
-/// the new one, never half of it. A file that an earlier report left and that these results have nothing to show in is removed.
+/// All contents are made before the first file is touched, and each file is replaced as a whole: a reader sees
+/// the old or the new one, never half of it. A file that an earlier report left and that these results have
+/// nothing to show in is removed.
 pub fn write_all(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, ReportError> {
     results.check()?;
     let digest = Digest::new(results);

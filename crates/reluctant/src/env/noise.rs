@@ -1,9 +1,8 @@
 //! The noise of a round.
 //!
 //! Gaussian, uniform and Rademacher noise have standard deviation σ and are σ-subgaussian. Student's t with 3 degrees
-//! of freedom, scaled to
-//! the same standard deviation, is not: once in a while it is very large. Bernoulli rewards are 1 with the mean as
-//! their probability, else 0.
+//! of freedom, scaled to the same standard deviation, is not: once in a while it is very large. Bernoulli rewards are 1
+//! with the mean as their probability, else 0.
 
 use crate::error::Result;
 use crate::params::{Initial, Kind, Param, Params};

@@ -2,12 +2,12 @@
 //!
 //! Inside a cell with active neurons A the network is linear, f(x) = s·x with s = Σ_{i∈A} sᵢθᵢ.
 //!
-//! *Second layer of ones.* f is the support function of the zonotope Σ[0, θᵢ], so max f = max over cells of ‖s‖: at the best
-//! cell x* = s/‖s‖, without a look at where that point lies.
+//! *Second layer of ones.* f is the support function of the zonotope Σ[0, θᵢ], so max f = max over cells of ‖s‖: at the
+//! best cell x* = s/‖s‖, without a look at where that point lies.
 //!
-//! *Second layer ±1.* The maximum of s·x over the unit vectors of a closed cell K is ‖proj_K(s)‖ if that is positive. If it is
-//! 0 in every cell, f ≤ 0 everywhere; then −s·x/‖x‖ is quasi-concave in every cell, so its minimum lies on an extreme ray, and the
-//! best action is one of the points where d−1 hyperplanes meet.
+//! *Second layer ±1.* The maximum of s·x over the unit vectors of a closed cell K is ‖proj_K(s)‖ if that is positive.
+//! If it is 0 in every cell, f ≤ 0 everywhere; then −s·x/‖x‖ is quasi-concave in every cell, so its minimum lies on an
+//! extreme ray, and the best action is one of the points where d−1 hyperplanes meet.
 
 use super::cells::{Cells, check_dim, distance_up_to_sign, distinct_hyperplanes, most_cells};
 use super::nnls::Nnls;
@@ -34,7 +34,8 @@ pub struct BestAction {
     pub active: Vec<usize>,
     /// ν* = minᵢ |θᵢ·x*|, the gap of the paper.
     pub nu_star: f64,
-    /// α₀ = min_{i≠j} ‖θᵢ ± θⱼ‖, how far apart the neurons are; infinite for a single neuron, 0 if two are equal or opposite.
+    /// α₀ = min_{i≠j} ‖θᵢ ± θⱼ‖, how far apart the neurons are; infinite for a single neuron, 0
+    /// if two are equal or opposite.
     pub alpha0: f64,
     /// Whether x* is the best action for certain. If not, f* is only what multi-start ascent found, a lower bound.
     pub exact: bool,
@@ -54,8 +55,9 @@ impl BestAction {
 
 /// The best action of a network on the unit sphere.
 ///
-/// Exact if the network has at most `budget` cells ([`most_cells`]; [`CELL_BUDGET`] is a good choice); otherwise a multi-start
-/// ascent from cell to cell, and [`BestAction::exact`] says so. Neurons need not have unit length. Dimension 1 is an error.
+/// Exact if the network has at most `budget` cells ([`most_cells`]; [`CELL_BUDGET`] is a good choice);
+/// otherwise a multi-start ascent from cell to cell, and [`BestAction::exact`] says so. Neurons need not have
+/// unit length. Dimension 1 is an error.
 ///
 /// ```
 /// use reluctant::{ReluNet, geometry::{CELL_BUDGET, best_action}};
@@ -175,8 +177,8 @@ impl<'a> Search<'a> {
         Ok(visited)
     }
 
-    /// Offers both unit vectors on every line where d−1 hyperplanes meet; where all hyperplanes meet in more, a vector of that.
-    /// `basis` is orthonormal and spans the normals taken so far, of neurons before `next`.
+    /// Offers both unit vectors on every line where d−1 hyperplanes meet; where all hyperplanes meet in more, a vector
+    /// of that. `basis` is orthonormal and spans the normals taken so far, of neurons before `next`.
     fn all_corners(&mut self, basis: &mut Vec<Vec<f64>>, next: usize) {
         let dim = self.net.dim();
         let mut whole = true;
@@ -213,7 +215,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// From many starts, moves to the best point of the cell or, if that lies on its edge, of the cells across, while f rises.
+    /// From many starts, moves to the best point of the cell or, if that lies on its edge, of the
+    /// cells across, while f rises.
     fn ascend(&mut self) -> u64 {
         let dim = self.net.dim();
         let mut stream = Key::new(0).stream();
@@ -289,7 +292,8 @@ mod tests {
         ReluNet::with_signs(dim, net.theta().to_vec(), signs).unwrap()
     }
 
-    /// The best of many samples, each improved by a random search that narrows: a lower bound that is nearly the maximum.
+    /// The best of many samples, each improved by a random search that narrows: a lower bound that is nearly the
+    /// maximum.
     fn sampled(net: &ReluNet) -> f64 {
         let mut stream = Key::new(99).stream();
         let dim = net.dim();

@@ -1,4 +1,5 @@
-//! Contexts with named actions that have features of their own: context and action are joined to one vector, and one policy sees them all.
+//! Contexts with named actions that have features of their own: context and action are joined to one vector,
+//! and one policy sees them all.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! `oracle`: the best action, every round. The scale's other end: its regret is zero.
 //!
-//! It does not learn; it reads the mean rewards of the round that an environment gives ([`Policy::select_in`]). Of an offer alone it
-//! knows nothing, and refuses to choose.
+//! It does not learn; it reads the mean rewards of the round that an environment gives ([`Policy::select_in`]). Of an
+//! offer alone it knows nothing, and refuses to choose.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! A picture as a list of shapes, which [`svg`] and [`png`] draw alike.
 //!
-//! The shapes keep their exact coordinates, so that curves stay smooth however large they are shown; the words are set in a
-//! font that comes with the program, so that a picture looks the same on every machine.
+//! The shapes keep their exact coordinates, so that curves stay smooth however large they are shown; the words are set
+//! in a font that comes with the program, so that a picture looks the same on every machine.
 
 mod font;
 pub mod png;

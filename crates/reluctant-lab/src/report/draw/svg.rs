@@ -52,8 +52,8 @@ fn draw(item: &Item, svg: &mut String) {
             )
         }
         Item::Clip { inside, items } => {
-            // A nested element cuts off what lies outside of it and, unlike a clip path, needs no name that another picture
-            // on the same page could also bear.
+            // A nested element cuts off what lies outside of it and, unlike a clip path, needs no name that another
+            // picture on the same page could also bear.
             let [x, y, w, h] = [inside.x, inside.y, inside.width, inside.height].map(short);
             let opened =
                 writeln!(svg, "<svg x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" viewBox=\"{x} {y} {w} {h}\">");

@@ -10,11 +10,12 @@ const INK: Colour = [0x22; 3];
 const SOFT: Colour = [0x59; 3];
 
 impl Figure {
-    /// The mean on logarithmic axes with its fitted slope and the bounds of the theorems, for the policies that have one; none
-    /// if no policy has.
+    /// The mean on logarithmic axes with its fitted slope and the bounds of the theorems, for the policies that
+    /// have one; none if no policy has.
     ///
-    /// The whole of a theorem's bound is beyond 10⁴⁰ because of the exploration that it asks for. It would press everything
-    /// else onto the axis, so it stands in words above the plot, and the line is the bound on the optimistic stage alone.
+    /// The whole of a theorem's bound is beyond 10⁴⁰ because of the exploration that it asks for. It would
+    /// press everything else onto the axis, so it stands in words above the plot, and the line is the bound
+    /// on the optimistic stage alone.
     pub fn bound(digest: &Digest<'_>) -> Option<Self> {
         let plots = plots(digest, |environment, labels| {
             let mut series = series(environment, labels, false, |at| at.mean, |_| None);

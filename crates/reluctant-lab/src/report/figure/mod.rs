@@ -1,7 +1,7 @@
 //! The figures: what is shown. Where it stands on the paper is the business of `layout`.
 //!
-//! A [`Figure`] is data: to overlay a line, push a [`Guide`] or a [`Series`] onto its plots; to add a figure, write another
-//! constructor.
+//! A [`Figure`] is data: to overlay a line, push a [`Guide`] or a [`Series`] onto its plots; to add a
+//! figure, write another constructor.
 
 mod axis;
 mod bound;
@@ -160,7 +160,8 @@ impl Figure {
     }
 }
 
-/// Whether there are so many policies that their bands would be one grey area: then only the first has one, and dots speak for the others.
+/// Whether there are so many policies that their bands would be one grey area: then only the first has one,
+/// and dots speak for the others.
 fn is_crowded(environment: &EnvironmentDigest<'_>) -> bool {
     environment.policies.len() > 8
 }
@@ -215,9 +216,9 @@ fn finals(policy: &PolicyDigest<'_>) -> Vec<f64> {
 
 /// The highest regret that the linear y axis shows.
 ///
-/// A policy that pays several times more than all others, such as uniform choice, would press them onto the axis. So the
-/// worst policy is let out at the top as long as it pays more than 2.5 times the next one, but never half of the policies or
-/// more. Nor may a wide band take more than half of the height.
+/// A policy that pays several times more than all others, such as uniform choice, would press them onto the axis. So
+/// the worst policy is let out at the top as long as it pays more than 2.5 times the next one, but never half of the
+/// policies or more. Nor may a wide band take more than half of the height.
 fn ceiling(series: &[Series]) -> f64 {
     let last = |series: &Series| series.line.last().map_or(0.0, |point| point[1]);
     let mut ends: Vec<f64> = series.iter().map(last).collect();
@@ -236,7 +237,8 @@ fn log_rounds(environment: &EnvironmentDigest<'_>) -> Axis {
     Axis::log(first, environment.results.rounds as f64)
 }
 
-/// The logarithmic y axis: all lines, bands and dots that are positive, but no more decades than the x axis has, or four.
+/// The logarithmic y axis: all lines, bands and dots that are positive, but no more decades
+/// than the x axis has, or four.
 fn log_range(series: &[Series], x: Axis) -> Axis {
     let line = series.iter().flat_map(|series| &series.line).map(|at| at[1]);
     let band = series.iter().flat_map(|series| &series.band).flat_map(|at| [at[1], at[2]]);
@@ -250,7 +252,8 @@ fn log_range(series: &[Series], x: Axis) -> Axis {
 
 const GROWTH: &str = " Dashed grey: growth like t and like √t.";
 
-/// Lines that grow like t and like √t, to judge slopes by: from a common start, the steeper one up to the top right corner.
+/// Lines that grow like t and like √t, to judge slopes by: from a common start, the steeper
+/// one up to the top right corner.
 fn growth(x: Axis, y: Axis) -> Vec<Guide> {
     let guide = |label: &str, exponent: f64| {
         let start = y.at(0.92) * x.low / x.high;
