@@ -1,6 +1,7 @@
 """Trials on any executor: the parent plans and keeps, workers only play.
 
-A trial is a pure function of its key, so it does not matter who plays it, nor how often: the results are the same to the byte.
+A trial is a pure function of its key, so it does not matter who plays it, nor how often: the
+results are the same to the byte.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def _results(executor: Executor, jobs: list[J], call: Callable[[J], tuple[Any, .
 
 
 def _is_loss(cause: BaseException) -> bool:
-    """Whether a worker was lost, rather than a trial wrong: what libraries raise then has names, but no class in common."""
+    """Whether a worker was lost: what libraries raise then has names, but no class in common."""
     lost = {"KilledWorker", "CommClosedError", "FutureCancelledError", "WorkerCrashedError"}
     names = {cls.__name__ for cls in type(cause).__mro__}
     return isinstance(cause, (BrokenExecutor, CancelledError, ConnectionError)) or bool(names & lost)

@@ -1,4 +1,5 @@
-"""Experiments: environments × policies × trials, in memory or in a folder, on this machine or on whatever executor there is.
+"""Experiments: environments × policies × trials, in memory or in a folder, on this machine or
+on whatever executor there is.
 
 >>> from reluctant import Experiment
 >>> experiment = Experiment(
@@ -48,7 +49,8 @@ class Experiment:
         mine}`` gives it a name; what else is in it are keyword arguments of ``make``, and lists are grids. A class of
         this package, such as ``Oful``, stands for the policy it is made from.
     rounds, trials, seed, tuning_trials : int
-        The rounds of a trial, the reported trials, the seed of all randomness, the tuning trials of each candidate of a grid.
+        The rounds of a trial, the reported trials, the seed of all randomness, the tuning trials
+        of each candidate of a grid.
     name, title : str
         For files and for readers.
     """
@@ -74,7 +76,9 @@ class Experiment:
         self._core = _core.Experiment(text, own=(list(own.environments.values()), list(own.policies.values())))
         self._own, self._text = own, text
         if own:
-            written = [[table for table in tables if table["kind"] not in own.kinds] for tables in (played_in, contenders)]
+            written = [
+                [table for table in tables if table["kind"] not in own.kinds] for tables in (played_in, contenders)
+            ]
             self._text = own.sentence + _toml(head, {"trials": tuning_trials}, *written)
 
     @classmethod
@@ -127,11 +131,12 @@ class Experiment:
         threads : int, optional
             How many threads play, from 1 to 1024, by default one a core. The results do not depend on it.
         executor : concurrent.futures.Executor, optional
-            Where trials are played instead: a process pool, ``dask_client.get_executor()``, an ``MPIPoolExecutor``. The results are the
-            same to the byte. A trial whose worker is lost is handed in again.
+            Where trials are played instead: a process pool, ``dask_client.get_executor()``, an ``MPIPoolExecutor``. The
+            results are the same to the byte. A trial whose worker is lost is handed in again.
         out : path, optional
-            A folder that keeps every trial as it finishes, and the report at the end. A run that was interrupted goes on from
-            there. Trials of environments and policies of one's own are played again once their code has changed.
+            A folder that keeps every trial as it finishes, and the report at the end. A run that was
+            interrupted goes on from there. Trials of environments and policies of one's own are played again
+            once their code has changed.
         fresh : bool
             Start over even if the folder holds trials.
         """
@@ -148,7 +153,9 @@ class Experiment:
 
     def __repr__(self) -> str:
         labels = ", ".join(self._core.contenders)
-        return f"Experiment({self.name!r}: {labels}; {self._core.trials} trials in {', '.join(self._core.environments)})"
+        return (
+            f"Experiment({self.name!r}: {labels}; {self._core.trials} trials in {', '.join(self._core.environments)})"
+        )
 
 
 class _Own:

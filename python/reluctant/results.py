@@ -52,7 +52,7 @@ class Results:
         return self.environments
 
     def summary(self) -> pd.DataFrame:
-        """One row an environment and policy: final regret with its 95 % interval, median, quantiles, what tuning chose."""
+        """One row an environment and policy: final regret, its 95 % interval, median, quantiles, what was tuned."""
         return _pandas(_columns(list(self._summary_rows())))
 
     def curves(self) -> pd.DataFrame:

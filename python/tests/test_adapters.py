@@ -17,9 +17,13 @@ def test_coba_runs_a_policy_beside_its_own_learners() -> None:
     cb = pytest.importorskip("coba")
     from reluctant.adapters.coba import CobaLearner
 
-    environment = cb.Environments.from_linear_synthetic(300, n_actions=3, n_context_features=2, n_action_features=0, seed=1)
+    environment = cb.Environments.from_linear_synthetic(
+        300, n_actions=3, n_context_features=2, n_action_features=0, seed=1
+    )
     learners = [CobaLearner(Oful(dim=6, features="constant")), cb.RandomLearner()]
-    assert learners[0].params["family"] == "Oful" and pickle.loads(pickle.dumps(learners[0])).params == learners[0].params
+    assert (
+        learners[0].params["family"] == "Oful" and pickle.loads(pickle.dumps(learners[0])).params == learners[0].params
+    )
     results = cb.Experiment(environment, learners).run(quiet=True)
     rewards: dict[int, float] = {}
     for row in results.interactions.to_dicts():
@@ -59,7 +63,9 @@ def test_cobas_labels_without_a_context_and_in_disguise() -> None:
     cb = pytest.importorskip("coba")
     from reluctant.adapters.coba import CobaLearner
 
-    best = cb.Environments.from_lambda(300, lambda i: None, lambda i, c: ["0", "1", "2"], lambda i, c, a: float(a == "1"))
+    best = cb.Environments.from_lambda(
+        300, lambda i: None, lambda i, c: ["0", "1", "2"], lambda i, c, a: float(a == "1")
+    )
     ours, chance = coba_rewards(cb, best, CobaLearner(Oful(dim=1)), cb.RandomLearner())
     assert ours > 0.9 and chance < 0.5
     numbered = cb.Environments.from_lambda(300, lambda i: None, lambda i, c: [0, 1, 2], lambda i, c, a: float(a == 1))
@@ -152,7 +158,7 @@ def test_rivers_arms_are_names() -> None:
 
 
 def open_bandit_pipeline(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The library's simulator. Its package imports PyTorch for learners that this test has no use for; an empty shell will do."""
+    """The library's simulator. Its package imports PyTorch for learners that are not used here: a shell will do."""
     torch = MagicMock()
     torch.nn.Module = torch.utils.data.Dataset = object
     for name, module in {"torch": torch, "torch.nn": torch.nn, "torch.optim": torch.optim}.items():

@@ -99,7 +99,8 @@ impl Store {
             let Manifest { version, behaviour, experiment: held, .. } = read_manifest(dir)?;
             if behaviour != BEHAVIOUR {
                 let what = format!(
-                    "they were played by version {version}, whose results differ in their bits from those of this one, {VERSION}"
+                    "they were played by version {version}, whose results differ in their bits from those of this one, \
+                     {VERSION}"
                 );
                 return Err(LabError::OtherExperiment { dir: dir.to_owned(), what });
             }

@@ -178,7 +178,9 @@ impl ReluNet {
 
 /// Fits a network to rows of `actions` with their `rewards`: (network, loss, restarts, agreed, iterations).
 #[pyfunction]
-#[pyo3(signature = (actions, rewards, neurons, *, signs = "ones", restarts = 16, agree = 3, iterations = 300, seed = 0))]
+#[pyo3(signature = (
+    actions, rewards, neurons, *, signs = "ones", restarts = 16, agree = 3, iterations = 300, seed = 0
+))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn fit(
     py: Python<'_>,

@@ -15,45 +15,45 @@ const STYLE: &str = include_str!("report.css");
 const COLUMNS: &[(&str, &str)] = &[
     (
         "Regret",
-        "In each round, the mean reward of the best arm on offer minus that of the arm chosen; added up over all rounds of a \
-         trial. Lower is better, and 0 is perfect.",
+        "In each round, the mean reward of the best arm on offer minus that of the arm chosen; added up over all \
+         rounds of a trial. Lower is better, and 0 is perfect.",
     ),
     (
         "Mean ± 95 %",
-        "The average over trials, and half the width of its 95 % interval (Student’s t). A few failed trials can carry the \
-         mean: look at the median, too.",
+        "The average over trials, and half the width of its 95 % interval (Student’s t). A few failed trials can carry \
+         the mean: look at the median, too.",
     ),
     ("Median", "Half of the trials pay less than this, half pay more."),
     ("10–90 %", "One trial in ten pays less than the first number, one in ten more than the second."),
     (
         "Still linear",
-        "The share of trials that have not learnt: they pay about as much in each late round as before, at least 1 % of what \
-         random choice would pay. Precisely: with R(t) the regret after t of T rounds, \
-         log₂((R(T) − R(T/2)) / (R(T/2) − R(T/4))) ≥ 0.8; growth like √t would give ½, logarithmic growth 0.",
+        "The share of trials that have not learnt: they pay about as much in each late round as before, at least 1 % \
+         of what random choice would pay. Precisely: with R(t) the regret after t of T rounds, log₂((R(T) − R(T/2)) / \
+         (R(T/2) − R(T/4))) ≥ 0.8; growth like √t would give ½, logarithmic growth 0.",
     ),
     (
         "Slope",
-        "The slope of the mean curve on logarithmic axes over the last two decades, from T/100 (but not before round 10) to T: 1 \
-         is linear growth, ½ is growth like √t. What was paid early flattens it.",
+        "The slope of the mean curve on logarithmic axes over the last two decades, from T/100 (but not before round \
+         10) to T: 1 is linear growth, ½ is growth like √t. What was paid early flattens it.",
     ),
     ("µs a round", "Time to choose and to learn, in millionths of a second, without the environment’s own."),
     (
         "Paid beyond the best",
-        "Policies met the same arms and the same noise in trials of the same number, so they are compared trial by trial: the \
-         mean difference from the policy with the lowest mean, with its 95 % interval. An interval without 0 in it is a \
-         difference that chance does not explain. “Paid less in” is the share of trials in which the policy beat that best \
-         one.",
+        "Policies met the same arms and the same noise in trials of the same number, so they are compared trial by \
+         trial: the mean difference from the policy with the lowest mean, with its 95 % interval. An interval without \
+         0 in it is a difference that chance does not explain. “Paid less in” is the share of trials in which the \
+         policy beat that best one.",
     ),
     ("Tuned", "Parameters chosen on trials of their own, which are not among those reported."),
 ];
 
 /// What the theory's figure and table show.
-const THEORY: &str = "The theorems bound the expected regret by the cost of exploration plus that of the optimistic stage after \
-    it. The exploration that they ask for is astronomically long, so that their whole bound says less than k·T, which no play \
-    exceeds, since mean rewards lie between 0 and k; the policies here explore for far fewer rounds. The bound on the optimistic \
-    stage alone, once the activations are known, grows like √t up to logarithms and can be held against what was paid. All is \
-    for the whole sphere of actions, for the gap ν* = 1/(2k), below which no network’s lies, and for neurons as far apart as k \
-    of them can be.";
+const THEORY: &str = "The theorems bound the expected regret by the cost of exploration plus that of the optimistic \
+    stage after it. The exploration that they ask for is astronomically long, so that their whole bound says less than \
+    k·T, which no play exceeds, since mean rewards lie between 0 and k; the policies here explore for far fewer \
+    rounds. The bound on the optimistic stage alone, once the activations are known, grows like √t up to logarithms \
+    and can be held against what was paid. All is for the whole sphere of actions, for the gap ν* = 1/(2k), below \
+    which no network’s lies, and for neurons as far apart as k of them can be.";
 
 /// The page.
 pub fn render(digest: &Digest<'_>) -> Result<String, String> {

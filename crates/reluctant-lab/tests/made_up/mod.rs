@@ -95,7 +95,8 @@ const LABELS: [Shape; 4] = [
         Some(1.0),
     ),
     shape(
-        "NeuralUCB with the full matrix, √m scaling, symmetric initialisation, a penalty towards θ₀ and γ from theory, width 64",
+        "NeuralUCB with the full matrix, √m scaling, symmetric initialisation, a penalty towards θ₀ and γ from theory, \
+         width 64",
         "neural-ucb",
         [0.0, 0.9, 0.4, 0.8, 412.0],
         Some(0.01),

@@ -191,7 +191,8 @@ mod tests {
                 let height = value(&e, &lambda, &here);
                 let margin = 1e-9 * (1.0 + height.abs());
                 if height > value(&e, &lambda, &before) + margin && height > value(&e, &lambda, &after) + margin {
-                    prop_assert!(found.iter().any(|y| norm(&[y[0] - here[0], y[1] - here[1]]) < 2e-3), "{e:?} {lambda:?}");
+                    let near = |y: &[f64; 2]| norm(&[y[0] - here[0], y[1] - here[1]]) < 2e-3;
+                    prop_assert!(found.iter().any(near), "{e:?} {lambda:?}");
                 }
             }
         }

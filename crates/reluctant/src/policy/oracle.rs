@@ -123,7 +123,8 @@ mod tests {
         let said = oracle.select(offer, Key::new(1), &mut Scratch::default());
         assert_eq!(
             said.unwrap_err().to_string(),
-            "oracle reads the mean rewards of a round, which an offer alone does not tell: let it play in an environment"
+            "oracle reads the mean rewards of a round, which an offer alone does not tell: let it play in an \
+             environment"
         );
     }
 }

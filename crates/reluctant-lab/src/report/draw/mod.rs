@@ -193,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_point_is_farther_from_the_simpler_line_than_the_tolerance(heights in prop::collection::vec(0.0..9.0f64, 2..60)) {
+        fn no_point_is_far_from_the_simpler_line(heights in prop::collection::vec(0.0..9.0f64, 2..60)) {
             let line: Vec<Point> = heights.iter().enumerate().map(|(i, &y)| [i as f64, y]).collect();
             let simple = simplify(&line, 0.5);
             for &point in &line {

@@ -46,8 +46,8 @@ impl Figure {
             Some(Plot { environment: environment.index, title: environment.title.clone(), above, x, y, series, guides })
         });
         let note = format!(
-            "{} Dashed: straight line fitted over the last two decades. Dotted: bound on the optimistic stage alone. Grey: k·t, \
-             which no play exceeds. Above: the theorem’s whole bound.",
+            "{} Dashed: straight line fitted over the last two decades. Dotted: bound on the optimistic stage alone. \
+             Grey: k·t, which no play exceeds. Above: the theorem’s whole bound.",
             lines_are(digest, "mean")
         );
         let description = format!(
