@@ -11,8 +11,8 @@ from reluctant.policies import CLASSES
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Called by mkdocs for every page."""
     policies = "\n".join(_section(CLASSES[row["name"]].__name__, row) for row in reluctant._core.policies())
-    worlds = "\n".join(_section(row["name"], row) for row in reluctant.environments())
-    return markdown.replace("<!-- policies -->", policies).replace("<!-- environments -->", worlds)
+    environments = "\n".join(_section(row["name"], row) for row in reluctant.environments())
+    return markdown.replace("<!-- policies -->", policies).replace("<!-- environments -->", environments)
 
 
 def _section(name: str, row: dict[str, Any]) -> str:

@@ -39,7 +39,10 @@ kind = "oful"
 
 
 def microseconds(works: list[Callable[[], object]], calls: int) -> list[float]:
-    """The processor time of each work a call: the least of many rounds in turn, since whatever else the machine does only adds to it."""
+    """The processor time of each work a call: the least of many rounds in turn.
+
+    Whatever else the machine does only adds to it.
+    """
     least = [float("inf")] * len(works)
     for _ in range(200):
         for i, work in enumerate(works):
@@ -108,7 +111,10 @@ def against_numpy() -> None:
         lambda: ours.select_batch(sets),
     ]
     numpy, index, rust = microseconds(works, many)
-    print(f"1,000 × 20 arms: numpy {numpy:.1f} µs; Oful {index:.1f} µs, {numpy / index:.1f} times as fast; in Rust {rust:.1f} µs")
+    print(
+        f"1,000 × 20 arms: numpy {numpy:.1f} µs; Oful {index:.1f} µs, {numpy / index:.1f} times as fast; "
+        f"in Rust {rust:.1f} µs"
+    )
 
 
 def processor(who: int) -> float:

@@ -12,8 +12,8 @@
 >>> bool(choice.action[0] > 0.9)
 True
 
-Policies are classes (:class:`OfuRelu`, :class:`Oful`, …), experiments are run by :class:`Experiment`, networks are fitted by :func:`fit` and
-:class:`ReluRegressor`. ``reluctant.adapters`` speaks to other libraries.
+Policies are classes (:class:`OfuRelu`, :class:`Oful`, …), experiments are run by :class:`Experiment`, networks are
+fitted by :func:`fit` and :class:`ReluRegressor`. ``reluctant.adapters`` speaks to other libraries.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Writes ``policies.pyi``, the types of the classes that are made from the registry: ``python -m reluctant._stubs [--check]``."""
+"""Writes ``policies.pyi``, the types of the classes that are made from the registry.
+
+Called by ``python -m reluctant._stubs [--check]``.
+"""
 
 from __future__ import annotations
 

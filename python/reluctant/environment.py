@@ -77,7 +77,7 @@ class Function:
     --------
     >>> from reluctant import Experiment, Function
     >>> bump = Function(lambda x: max(0.0, x[0]), arms=30, dim=3)
-    >>> Experiment(environments=bump, policies="oful", rounds=20, trials=2).run(progress=False).panels
+    >>> Experiment(environments=bump, policies="oful", rounds=20, trials=2).run(progress=False).environments
     {'Function': 'Function'}
     """
 

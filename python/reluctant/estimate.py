@@ -62,7 +62,8 @@ def fit(
 ) -> Fit:
     """Fits a one-layer ReLU network to rows of actions with their rewards.
 
-    ``signs="ones"`` fits the paper's model, unit neurons with a second layer of ones; ``"free"`` neurons of any length with signs ±1.
+    ``signs="ones"`` fits the paper's model, unit neurons with a second layer of ones; ``"free"``
+    neurons of any length with signs ±1.
     """
     options: dict[str, Any] = {"restarts": restarts, "agree": agree, "iterations": iterations, "seed": seed}
     return Fit(*_core.fit(actions, rewards, neurons, signs=signs, **options))

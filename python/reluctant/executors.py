@@ -1,6 +1,7 @@
 """Trials on any executor: the parent plans and keeps, workers only play.
 
-A trial is a pure function of its key, so it does not matter who plays it, nor how often: the results are the same to the byte.
+A trial is a pure function of its key, so it does not matter who plays it, nor how often: the
+results are the same to the byte.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ def play(store: _core.Store, executor: Executor, notify: Notify, own: OwnOf) -> 
     """Plays the trials that ``store`` misses: all of the tuning first, as it decides what is reported."""
 
     def call(job: tuple[str, str, str]) -> tuple[Any, ...]:
-        world, policy, trial = job
-        needed = own(world, policy)
+        environment, policy, trial = job
+        needed = own(environment, policy)
         return (_core.run_trial, trial, _core.__version__, *([] if needed is None else [needed]))
 
     for stage, shown in (("tuning", "tuning"), ("reported", "trials")):
         total, waiting = store.waiting(stage)
         notify("begin", shown, total, total - len(waiting))
-        for (world, policy, trial), line in _results(executor, waiting, call):
+        for (environment, policy, trial), line in _results(executor, waiting, call):
             store.accept(trial, line)
-            notify("finished", world, policy)
+            notify("finished", environment, policy)
         notify("end")
 
 
@@ -78,7 +79,7 @@ def _results(executor: Executor, jobs: list[J], call: Callable[[J], tuple[Any, .
 
 
 def _is_loss(cause: BaseException) -> bool:
-    """Whether a worker was lost, rather than a trial wrong: what libraries raise then has names, but no class in common."""
+    """Whether a worker was lost: what libraries raise then has names, but no class in common."""
     lost = {"KilledWorker", "CommClosedError", "FutureCancelledError", "WorkerCrashedError"}
     names = {cls.__name__ for cls in type(cause).__mro__}
     return isinstance(cause, (BrokenExecutor, CancelledError, ConnectionError)) or bool(names & lost)

@@ -1,4 +1,5 @@
-"""Experiments: environments × policies × trials, in memory or in a folder, on this machine or on whatever executor there is.
+"""Experiments: environments × policies × trials, in memory or in a folder, on this machine or
+on whatever executor there is.
 
 >>> from reluctant import Experiment
 >>> experiment = Experiment(
@@ -48,7 +49,8 @@ class Experiment:
         mine}`` gives it a name; what else is in it are keyword arguments of ``make``, and lists are grids. A class of
         this package, such as ``Oful``, stands for the policy it is made from.
     rounds, trials, seed, tuning_trials : int
-        The rounds of a trial, the reported trials, the seed of all randomness, the tuning trials of each candidate of a grid.
+        The rounds of a trial, the reported trials, the seed of all randomness, the tuning trials
+        of each candidate of a grid.
     name, title : str
         For files and for readers.
     """
@@ -67,14 +69,16 @@ class Experiment:
     ) -> None:
         head = {"name": name, "title": title, "seed": seed, "rounds": rounds, "trials": trials}
         own = _Own()
-        worlds = [own.environment(world) for world in _as_list(environments)]
+        played_in = [own.environment(environment) for environment in _as_list(environments)]
         contenders = [own.policy(policy) for policy in map(_registered, _as_list(policies))]
-        text = _toml(head, {"trials": tuning_trials}, worlds, contenders)
+        text = _toml(head, {"trials": tuning_trials}, played_in, contenders)
         own.check_labels(contenders)
         self._core = _core.Experiment(text, own=(list(own.environments.values()), list(own.policies.values())))
         self._own, self._text = own, text
         if own:
-            written = [[table for table in tables if table["kind"] not in own.kinds] for tables in (worlds, contenders)]
+            written = [
+                [table for table in tables if table["kind"] not in own.kinds] for tables in (played_in, contenders)
+            ]
             self._text = own.sentence + _toml(head, {"trials": tuning_trials}, *written)
 
     @classmethod
@@ -95,7 +99,7 @@ class Experiment:
         """
         for what, ours, known in (
             ("a policy", self._own.policies, self._core.contenders),
-            ("an environment", self._own.environments, self._core.worlds),
+            ("an environment", self._own.environments, self._core.environments),
         ):
             if len(ours) == len(known):
                 raise ValueError(
@@ -127,11 +131,12 @@ class Experiment:
         threads : int, optional
             How many threads play, from 1 to 1024, by default one a core. The results do not depend on it.
         executor : concurrent.futures.Executor, optional
-            Where trials are played instead: a process pool, ``dask_client.get_executor()``, an ``MPIPoolExecutor``. The results are the
-            same to the byte. A trial whose worker is lost is handed in again.
+            Where trials are played instead: a process pool, ``dask_client.get_executor()``, an ``MPIPoolExecutor``. The
+            results are the same to the byte. A trial whose worker is lost is handed in again.
         out : path, optional
-            A folder that keeps every trial as it finishes, and the report at the end. A run that was interrupted goes on from
-            there. Trials of environments and policies of one's own are played again once their code has changed.
+            A folder that keeps every trial as it finishes, and the report at the end. A run that was
+            interrupted goes on from there. Trials of environments and policies of one's own are played again
+            once their code has changed.
         fresh : bool
             Start over even if the folder holds trials.
         """
@@ -148,7 +153,9 @@ class Experiment:
 
     def __repr__(self) -> str:
         labels = ", ".join(self._core.contenders)
-        return f"Experiment({self.name!r}: {labels}; {self._core.trials} trials in {', '.join(self._core.worlds)})"
+        return (
+            f"Experiment({self.name!r}: {labels}; {self._core.trials} trials in {', '.join(self._core.environments)})"
+        )
 
 
 class _Own:
@@ -212,11 +219,11 @@ class _Own:
         if twice:
             raise ValueError(f"two policies have the label '{twice[0]}': give each its own")
 
-    def of(self, world: str, policy: str) -> tuple[list[OwnEnvironment], list[OwnPolicy]] | None:
+    def of(self, environment: str, policy: str) -> tuple[list[OwnEnvironment], list[OwnPolicy]] | None:
         """What a worker needs to play a trial; nothing if environment and policy are built in."""
-        if world not in self.environments and policy not in self.policies:
+        if environment not in self.environments and policy not in self.policies:
             return None
-        environments = [self.environments[world]] if world in self.environments else []
+        environments = [self.environments[environment]] if environment in self.environments else []
         return environments, [self.policies[policy]] if policy in self.policies else []
 
     @property
@@ -256,9 +263,9 @@ def _as_threads(given: int | None) -> int:
     return threads
 
 
-def _toml(head: Table, tuning: Table, worlds: Sequence[Table], contenders: Sequence[Table]) -> str:
+def _toml(head: Table, tuning: Table, environments: Sequence[Table], contenders: Sequence[Table]) -> str:
     lines = _entries(head) + ["", "[tuning]", *_entries(tuning)]
-    for name, tables in (("environment", worlds), ("policy", contenders)):
+    for name, tables in (("environment", environments), ("policy", contenders)):
         for table in tables:
             lines += ["", f"[[{name}]]", *_entries(table)]
     return "\n".join(lines) + "\n"

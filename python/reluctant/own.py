@@ -203,14 +203,16 @@ def _check_maker(given: Any) -> None:
     """An error unless it can be called without arguments."""
     if not callable(given):
         raise TypeError(
-            f"{given!r} is no environment: give the name of one, a table with its kind, or an object with dim and round(t, rng)"
+            f"{given!r} is no environment: give the name of one, a table with its kind, "
+            "or an object with dim and round(t, rng)"
         )
     try:
         inspect.signature(given).bind()
     except TypeError as cause:
         raise TypeError(
             f"{name_of(given)} needs arguments ({cause}): give an object that is made, "
-            "something that makes one without arguments, or reluctant.Function(mean, arms=...) for a function of the mean reward"
+            "something that makes one without arguments, "
+            "or reluctant.Function(mean, arms=...) for a function of the mean reward"
         ) from None
     except ValueError:
         pass
@@ -254,7 +256,9 @@ class OwnPolicy:
         made = self._make(dim, own & 0xFFFFFFFFFFFFFFFF, **dict(map(self._given, settings, settings.values())))
         if not plays(made):
             found = type(made).__name__
-            raise TypeError(f"{self.name} must return an object with select(arms) and update(action, reward), not {found}")
+            raise TypeError(
+                f"{self.name} must return an object with select(arms) and update(action, reward), not {found}"
+            )
         return made
 
     def _given(self, name: str, value: Any) -> tuple[str, Any]:

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# The same as in the figures of the command line: Okabe and Ito's colours, which the colour-blind can tell apart, without their yellow.
+# The same as in the figures of the command line: Okabe and Ito's colours, which the colour-blind can tell apart,
+# without their yellow.
 COLOURS = ("#0072b2", "#d55e00", "#008f68", "#c05f97", "#dc9200", "#3aa0dc", "#000000")
 DASHES: tuple[Any, ...] = (
     "-",
@@ -28,10 +29,10 @@ class Curves(Protocol):
 
     @property
     def panels(self) -> dict[str, str]:
-        """The title of each panel (environment) by its label."""
+        """The title of each panel, by the label of the environment that it shows."""
 
     def to_columns(self, what: str = "curves") -> dict[str, Any]:
-        """Columns of numbers, one row a panel, policy and round."""
+        """Columns of numbers, one row a panel (by its environment's label), policy and round."""
 
 
 def regret(
@@ -84,7 +85,8 @@ def regret(
         at.set_xlabel("round")
         _dress(at, log)
         if not log:
-            # Of few trials an interval can be many times the curve: it may leave the panel, so that curves can be told apart.
+            # Of few trials an interval can be many times the curve: it may leave the panel, so that curves can be told
+            # apart.
             here = columns["panel"] == panel
             line, _, high = (columns[name][here] for name in _LINES[show])
             at.set_ylim(0, 1.05 * min(np.nanmax(high, initial=line.max()), 2 * line.max()))
@@ -105,7 +107,8 @@ def regret(
 def _curve(at: Axes, index: int, label: str, columns: dict[str, Any], show: str, log: bool) -> None:
     line, low, high = (columns[name] for name in _LINES[show])
     rounds, colour = columns["round"], COLOURS[index % 7]
-    # Markers tell curves apart where colours are lost; shifted from policy to policy, so that they do not hide one another.
+    # Markers tell curves apart where colours are lost; shifted from policy to policy, so that they do not hide one
+    # another.
     step = max(1, len(rounds) // 8)
     start = (index * step // 5) % step
     at.plot(

@@ -102,7 +102,8 @@ def _make(row: Mapping[str, Any]) -> type[Policy]:
             raise TypeError(f"seed and parameters are keyword-only: {name}({dim!r}, seed={unnamed[0]!r})")
         return Policy.__new__(cls, dim, seed=seed, **params)
 
-    new.__name__, new.__qualname__, new.__signature__ = "__new__", f"{name}.__new__", _signature(row)  # type: ignore[attr-defined]
+    new.__name__, new.__qualname__ = "__new__", f"{name}.__new__"
+    new.__signature__ = _signature(row)  # type: ignore[attr-defined]
     body = {
         "__new__": new,
         "__slots__": (),

@@ -8,7 +8,10 @@ from typing import Any, Protocol
 
 
 class Notify(Protocol):
-    """What a run calls with what happens: ``("begin", stage, total, finished)``, ``("finished", world, policy)``, ``("end",)``."""
+    """What a run calls with what happens.
+
+    That is ``("begin", stage, total, finished)``, ``("finished", environment, policy)`` or ``("end",)``.
+    """
 
     def __call__(self, *event: Any) -> None: ...
 

@@ -19,20 +19,21 @@ if TYPE_CHECKING:
 class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Least squares over sums of a few ReLUs: f(x) = Σᵢ sᵢ·max(0, θᵢ·x + bᵢ).
 
-    Unlike a neural network that is trained, it is fitted: several starts of Levenberg–Marquardt, of which the best is kept, so that few
-    neurons and little data are enough to recover the network that made them.
+    Unlike a neural network that is trained, it is fitted: several starts of Levenberg–Marquardt, of which the best is
+    kept, so that few neurons and little data are enough to recover the network that made them.
 
-    The units of the features do not matter: neurons of any length take up whatever factor a column has, and with biases whatever offset,
-    so columns are brought to size 1 (and, with biases, to mean 0) for the fit, and what is found is told in the units of ``X``. Without
-    biases the origin is part of the model and columns are only scaled; with ``signs="ones"`` neurons have length 1 in the units of ``X``,
-    so nothing is changed.
+    The units of the features do not matter: neurons of any length take up whatever factor a column has, and with biases
+    whatever offset, so columns are brought to size 1 (and, with biases, to mean 0) for the fit, and what is found is
+    told in the units of ``X``. Without biases the origin is part of the model and columns are only scaled; with
+    ``signs="ones"`` neurons have length 1 in the units of ``X``, so nothing is changed.
 
     Parameters
     ----------
     n_neurons : int, default 4
         The number of ReLUs, at most 64.
     signs : {"free", "ones"}, default "free"
-        ``"free"``: neurons of any length, signs ±1. ``"ones"``: the model of the paper, unit neurons whose values are added.
+        ``"free"``: neurons of any length, signs ±1. ``"ones"``: the model of the paper, unit
+        neurons whose values are added.
     fit_intercept : bool, default True
         Whether neurons have a bias bᵢ. The paper's have none, and with ``signs="ones"`` none is fitted.
     n_restarts : int, default 16
@@ -90,7 +91,8 @@ class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         targets = np.asarray(targets, dtype=np.float64)
         free = self.signs == "free"
         intercept = free and self.fit_intercept
-        # Free networks scale with their inputs and outputs: bring both to size 1, where rounding and starts are at home.
+        # Free networks scale with their inputs and outputs: bring both to size 1, where
+        # rounding and starts are at home.
         columns = _Columns.measured(rows, centred=intercept) if free else _Columns.untouched(rows)
         height = _size(targets) if free else 1.0
         inputs = np.hstack([columns.values, np.ones((len(rows), int(intercept)))])
@@ -98,7 +100,8 @@ class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             # Less than a plane is too small a space for the solver; a coordinate that is always zero changes nothing.
             inputs = np.hstack([inputs, np.zeros((len(rows), max(0, 2 - inputs.shape[1])))])
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        # In few dimensions poor minima are wide: on a line, three starts agree on a wrong one in one fit of ten, eight hardly ever.
+        # In few dimensions poor minima are wide: on a line, three starts agree on a wrong one in one
+        # fit of ten, eight hardly ever.
         starts = {"restarts": self.n_restarts, "agree": max(3, self.n_restarts // 2)}
         found = fit(inputs, targets / height, self.n_neurons, signs=self.signs, seed=seed, **starts)
         neurons = found.net.neurons
@@ -120,7 +123,7 @@ class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class _Columns(NamedTuple):
-    """Features in units that suit the solver, and the way back: ``values = (rows[:, used] - centre[used]) / size[used]``."""
+    """Features in units that suit the solver, and back: ``values = (rows[:, used] - centre[used]) / size[used]``."""
 
     values: NDArray[np.float64]
     used: NDArray[np.bool_]

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class Results:
-    """The finished trials of an experiment, in an order that does not depend on who finished first."""
+    """The finished trials of an experiment, in an order that does not depend on who finished first.
+
+    The column ``panel`` of its tables holds the label of the environment, as it does in the files of a report.
+    """
 
     def __init__(self, core: _core.Results) -> None:
         self._core = core
@@ -39,16 +42,21 @@ class Results:
         return self._core.title
 
     @property
+    def environments(self) -> dict[str, str]:
+        """The title of each environment by its label."""
+        return dict(self._core.environments)
+
+    @property
     def panels(self) -> dict[str, str]:
-        """The title of each panel (environment) by its label."""
-        return dict(self._core.panels)
+        """The same as ``environments``: a figure has a panel for each."""
+        return self.environments
 
     def summary(self) -> pd.DataFrame:
-        """One row a panel and policy: final regret with its 95 % interval, median and quantiles, and what tuning chose."""
+        """One row an environment and policy: final regret, its 95 % interval, median, quantiles, what was tuned."""
         return _pandas(_columns(list(self._summary_rows())))
 
     def curves(self) -> pd.DataFrame:
-        """One row a panel, policy and round: statistics of the cumulative regret over trials."""
+        """One row an environment, policy and round: statistics of the cumulative regret over trials."""
         return _pandas(self._core.curves())
 
     def trials(self) -> pd.DataFrame:
@@ -81,7 +89,7 @@ class Results:
         return [os.fspath(path) for path in self._core.write(os.fspath(folder))]
 
     def plot(self, **options: Any) -> Figure:
-        """Draws cumulative regret as the paper's figure does; the options are those of :func:`reluctant.plot.regret`."""
+        """Cumulative regret, drawn as the paper's figure; the options are those of :func:`reluctant.plot.regret`."""
         from .plot import regret
 
         return regret(self, **options)
@@ -97,11 +105,11 @@ class Results:
         raise ValueError(f"there are no '{what}'; known are curves, trials, summary")
 
     def _summary_rows(self) -> Iterator[dict[str, Any]]:
-        for panel in self.to_dict()["experiments"]:
-            for policy in panel["policies"]:
+        for environment in self.to_dict()["experiments"]:
+            for policy in environment["policies"]:
                 regret = policy["regret"]
                 yield {
-                    "panel": panel["name"],
+                    "panel": environment["name"],
                     "policy": policy["name"],
                     "kind": policy["policy"],
                     "trials": policy["trials"],
@@ -123,7 +131,8 @@ class Results:
     def _repr_html_(self) -> str:
         svg = (self._core.render("regret.svg") or b"").decode()
         rows = "".join(_html_row(row) for row in self._summary_rows())
-        head = "".join(f"<th>{name}</th>" for name in ("panel", "policy", "regret ± 95 %", "median", "linear", "tuned"))
+        names = ("environment", "policy", "regret ± 95 %", "median", "linear", "tuned")
+        head = "".join(f"<th>{name}</th>" for name in names)
         return (
             f"<div><h4>{html.escape(self.title)}</h4><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
             f'<div style="max-width: 60em">{svg}</div></div>'

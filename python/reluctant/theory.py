@@ -52,8 +52,8 @@ def evaluate(
 ) -> dict[str, Quantity]:
     """Every statement for these numbers, by its key.
 
-    ``nu`` is the gap of the best action and ``alpha0`` the separation of the neurons; without them, the least favourable gap and the most
-    favourable separation that a network of this size can have.
+    ``nu`` is the gap of the best action and ``alpha0`` the separation of the neurons; without them, the least
+    favourable gap and the most favourable separation that a network of this size can have.
     """
     text = _core.theory(dim, neurons, sigma, nu=nu, alpha0=alpha0, delta=delta, horizon=horizon, lambda_=lambda_)
     return {row["key"]: Quantity(**row) for row in json.loads(text)}

@@ -17,17 +17,21 @@ def test_coba_runs_a_policy_beside_its_own_learners() -> None:
     cb = pytest.importorskip("coba")
     from reluctant.adapters.coba import CobaLearner
 
-    world = cb.Environments.from_linear_synthetic(300, n_actions=3, n_context_features=2, n_action_features=0, seed=1)
+    environment = cb.Environments.from_linear_synthetic(
+        300, n_actions=3, n_context_features=2, n_action_features=0, seed=1
+    )
     learners = [CobaLearner(Oful(dim=6, features="constant")), cb.RandomLearner()]
-    assert learners[0].params["family"] == "Oful" and pickle.loads(pickle.dumps(learners[0])).params == learners[0].params
-    results = cb.Experiment(world, learners).run(quiet=True)
+    assert (
+        learners[0].params["family"] == "Oful" and pickle.loads(pickle.dumps(learners[0])).params == learners[0].params
+    )
+    results = cb.Experiment(environment, learners).run(quiet=True)
     rewards: dict[int, float] = {}
     for row in results.interactions.to_dicts():
         rewards[row["learner_id"]] = rewards.get(row["learner_id"], 0.0) + row["reward"] / 300
     assert len(results.interactions) == 600 and rewards[0] > rewards[1] + 0.1
     thompson = CobaLearner(LinTs(dim=6))
     assert thompson.predict([1.0, 0.5], [(1, 0, 0), (0, 1, 0), (0, 0, 1)])[1] is None
-    assert len(cb.Experiment(world, thompson).run(quiet=True).interactions) == 300
+    assert len(cb.Experiment(environment, thompson).run(quiet=True).interactions) == 300
 
 
 def coba_rewards(cb: Any, environment: Any, *learners: Any) -> list[float]:
@@ -45,13 +49,13 @@ def test_cobas_labels_are_names(labels: list[str]) -> None:
     contexts = rng.normal(size=(400, 2))
     # The label is the sector of the context; as a number it tells nothing about the reward.
     sectors = np.floor(3 * (np.arctan2(contexts[:, 1], contexts[:, 0]) + np.pi) / (2 * np.pi)).astype(int) % 3
-    world = cb.Environments.from_lambda(
+    environment = cb.Environments.from_lambda(
         400,
         lambda i: contexts[i].tolist(),
         lambda i, c: labels,
         lambda i, c, a: float(a == labels[sectors[i]]),
     )
-    ours, chance = coba_rewards(cb, world, CobaLearner(Oful(dim=2, features="constant")), cb.RandomLearner())
+    ours, chance = coba_rewards(cb, environment, CobaLearner(Oful(dim=2, features="constant")), cb.RandomLearner())
     assert chance < 0.45 and ours > 0.75
 
 
@@ -59,7 +63,9 @@ def test_cobas_labels_without_a_context_and_in_disguise() -> None:
     cb = pytest.importorskip("coba")
     from reluctant.adapters.coba import CobaLearner
 
-    best = cb.Environments.from_lambda(300, lambda i: None, lambda i, c: ["0", "1", "2"], lambda i, c, a: float(a == "1"))
+    best = cb.Environments.from_lambda(
+        300, lambda i: None, lambda i, c: ["0", "1", "2"], lambda i, c, a: float(a == "1")
+    )
     ours, chance = coba_rewards(cb, best, CobaLearner(Oful(dim=1)), cb.RandomLearner())
     assert ours > 0.9 and chance < 0.5
     numbered = cb.Environments.from_lambda(300, lambda i: None, lambda i, c: [0, 1, 2], lambda i, c, a: float(a == 1))
@@ -79,7 +85,7 @@ def test_river_evaluates_a_policy_beside_its_own() -> None:
     gym = pytest.importorskip("gymnasium")
     from reluctant.adapters.river import RiverPolicy
 
-    class World(gym.Env):  # type: ignore[misc, name-defined]
+    class Shop(gym.Env):  # type: ignore[misc, name-defined]
         """Six arms on the circle whose rewards are a ReLU."""
 
         action_space = gym.spaces.Discrete(6)
@@ -98,7 +104,7 @@ def test_river_evaluates_a_policy_beside_its_own() -> None:
     numbered = {arm: [np.cos(arm), np.sin(arm)] for arm in range(6)}
     policies = [RiverPolicy(OfuRelu(dim=2, neurons=1, explore=20), numbered), bandit.RandomPolicy(seed=1)]
     total = [0.0, 0.0]
-    for row in bandit.evaluate(policies=policies, env=World(), n_episodes=1, seed=1):
+    for row in bandit.evaluate(policies=policies, env=Shop(), n_episodes=1, seed=1):
         total[row["policy_idx"]] += row["reward"]
     assert total[0] > 1.5 * total[1]
 
@@ -152,7 +158,7 @@ def test_rivers_arms_are_names() -> None:
 
 
 def open_bandit_pipeline(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The library's simulator. Its package imports PyTorch for learners that this test has no use for; an empty shell will do."""
+    """The library's simulator. Its package imports PyTorch for learners that are not used here: a shell will do."""
     torch = MagicMock()
     torch.nn.Module = torch.utils.data.Dataset = object
     for name, module in {"torch": torch, "torch.nn": torch.nn, "torch.optim": torch.optim}.items():

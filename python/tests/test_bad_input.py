@@ -26,20 +26,26 @@ def policies() -> list[Policy]:
 POLICIES = policies()
 
 NUMBERS = st.one_of(
-    hnp.floating_dtypes(), hnp.integer_dtypes(), hnp.unsigned_integer_dtypes(), hnp.boolean_dtypes(), hnp.complex_number_dtypes()
+    hnp.floating_dtypes(),
+    hnp.integer_dtypes(),
+    hnp.unsigned_integer_dtypes(),
+    hnp.boolean_dtypes(),
+    hnp.complex_number_dtypes(),
 )
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
 
 
 @st.composite
 def arrays(draw: st.DrawFn) -> Any:
-    """Arrays of any shape, dtype and memory: transposed, strided, read-only, misaligned, byte-swapped, or no arrays at all."""
+    """Arrays of any shape, dtype and memory: transposed, strided, read-only, misaligned, swapped, or no arrays."""
     if draw(st.booleans()):
         shape = draw(st.sampled_from([(3, 2), (1, 2), (2,), (2, 3, 2)]))
     else:
         shape = draw(SHAPES)
     array = draw(hnp.arrays(draw(NUMBERS), shape))
-    change = draw(st.sampled_from(["none", "fortran", "strided", "readonly", "object", "list", "text", "misaligned", "swapped"]))
+    change = draw(
+        st.sampled_from(["none", "fortran", "strided", "readonly", "object", "list", "text", "misaligned", "swapped"])
+    )
     if change == "fortran":
         return np.asfortranarray(array)
     if change == "strided":
@@ -240,7 +246,9 @@ def test_a_bad_row_in_a_batch_changes_nothing() -> None:
 def test_a_reward_before_any_choice_is_refused_unless_it_comes_from_a_log() -> None:
     policy = Oful(2)
     before = policy.to_json()
-    with pytest.raises(ValueError, match="update before select: nothing was chosen yet; update_batch learns from a log"):
+    with pytest.raises(
+        ValueError, match="update before select: nothing was chosen yet; update_batch learns from a log"
+    ):
         policy.update([1.0, 0.0], 1.0)
     assert policy.to_json() == before
     policy.update_batch([[1.0, 0.0]], [1.0])

@@ -155,7 +155,9 @@ def test_an_interrupted_run_goes_on(small: Experiment, reference: Results, tmp_p
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1025, 2**70])
-def test_a_wrong_number_of_threads_is_refused_before_anything_is_lost(small: Experiment, threads: int, tmp_path: Path) -> None:
+def test_a_wrong_number_of_threads_is_refused_before_anything_is_lost(
+    small: Experiment, threads: int, tmp_path: Path
+) -> None:
     (tmp_path / "results.jsonl").write_text("precious")
     with pytest.raises(ValueError, match=f"threads = {threads} is out of range: 1 to 1024, or None for one a core"):
         small.run(progress=False, threads=threads, out=tmp_path, fresh=True)
@@ -204,7 +206,11 @@ def test_the_command_line_writes_the_same_bytes(small: Experiment, tmp_path: Pat
     [
         ({"policies": "ofull"}, ValueError, "unknown policy 'ofull'; did you mean 'oful'?"),
         ({"policies": {"kind": "oful", "lamda": 1.0}}, ValueError, "did you mean 'lambda'?"),
-        ({"policies": {"kind": "oful", "lambda_": {}}}, TypeError, "lambda_ must be a number, a word, true/false or a list"),
+        (
+            {"policies": {"kind": "oful", "lambda_": {}}},
+            TypeError,
+            "lambda_ must be a number, a word, true/false or a list",
+        ),
         ({"policies": []}, ValueError, "policy is missing"),
         ({"environments": "relu-spere"}, ValueError, "did you mean 'relu-sphere'?"),
         ({"rounds": 0}, ValueError, "rounds = 0 is out of range"),
@@ -213,7 +219,11 @@ def test_the_command_line_writes_the_same_bytes(small: Experiment, tmp_path: Pat
         ({"policies": [Oful(2), {"kind": "oful", "label": "Oful"}]}, ValueError, "two policies have the label 'Oful'"),
         ({"policies": {"policy": Oful, "lamda_": 1}}, ValueError, "did you mean 'lambda'?"),
         ({"policies": {"policy": Greedy, "kind": "oful"}}, TypeError, "a policy of one's own has no kind"),
-        ({"policies": {"policy": Oful(2), "lambda_": 1}}, TypeError, "lambda_ cannot be given to Oful, which is made already"),
+        (
+            {"policies": {"policy": Oful(2), "lambda_": 1}},
+            TypeError,
+            "lambda_ cannot be given to Oful, which is made already",
+        ),
         ({"policies": 7}, TypeError, "must have select(arms) and update(action, reward)"),
     ],
 )
@@ -225,7 +235,12 @@ def test_mistakes_are_named_before_the_first_trial(changes: Any, kind: type[Exce
 
 def test_policies_of_ones_own_play_beside_the_built_in_ones(reference: Results) -> None:
     plain = Oful(2, lambda_=0.01)
-    policies = [Greedy, *small_settings()["policies"], {"label": "own OFUL", "policy": plain}, {"kind": "oful", "lambda_": 0.01}]
+    policies = [
+        Greedy,
+        *small_settings()["policies"],
+        {"label": "own OFUL", "policy": plain},
+        {"kind": "oful", "lambda_": 0.01},
+    ]
     experiment = Experiment(**small_settings(policies=policies))
     results = experiment.run(progress=False)
     assert list(dict.fromkeys(results.trials()["policy"])) == ["Greedy", "OFUL", "OFU-ReLU", "own OFUL", "oful"]
@@ -328,7 +343,8 @@ def test_the_figure(reference: Results) -> None:
     import matplotlib.pyplot as plt
 
     figure = reference.plot()
-    assert [axes.get_title() for axes in figure.axes] == list(reference.panels.values())
+    assert reference.panels == reference.environments
+    assert [axes.get_title() for axes in figure.axes] == list(reference.environments.values())
     assert [line.get_label() for line in figure.axes[0].get_lines()] == ["OFUL", "OFU-ReLU"]
     _, axes = plt.subplots(2, 1)
     assert reference.plot(show="median", log=True, axes=axes) is axes[0].figure

@@ -181,7 +181,7 @@ def test_what_has_changed_is_played_again_and_nothing_else(tmp_path: Path) -> No
         assert same(Results.read(tmp_path), results)
         return sorted(heard)
 
-    cells = [(world, policy) for world in ("a", "mine") for policy in ("oful", "own")]
+    cells = [(environment, policy) for environment in ("a", "mine") for policy in ("oful", "own")]
     assert played(Named, Bowl()) == cells
     assert played(Named, Bowl()) == []
     assert played(Named, Bowl(arms=7)) == [("mine", "oful"), ("mine", "own")]
@@ -199,7 +199,19 @@ def test_a_fingerprint_sees_code_and_state() -> None:
         return lambda x: x[0] + by
 
     pair = [lambda x: x[0], lambda x: x[1]]
-    things = [Bowl(), Bowl(arms=7), Bowl, Shop, Items, Named, first, adder(1), adder(2), *pair, Function(first, arms=np.eye(2))]
+    things = [
+        Bowl(),
+        Bowl(arms=7),
+        Bowl,
+        Shop,
+        Items,
+        Named,
+        first,
+        adder(1),
+        adder(2),
+        *pair,
+        Function(first, arms=np.eye(2)),
+    ]
     prints = [fingerprint(thing) for thing in things]
     assert len(set(prints)) == len(prints)
     assert prints == [fingerprint(thing) for thing in things]
@@ -260,7 +272,10 @@ def offered_twice(_: Round) -> Any:
 
 FAULTS = [
     (lambda r: {"arms": r.arms, "means": np.full(12, np.nan)}, "the list of mean rewards is NaN"),
-    (lambda r: (r.arms, np.asarray(r.means)[:5]), "the list of mean rewards has dimension 5, but dimension 12 is needed"),
+    (
+        lambda r: (r.arms, np.asarray(r.means)[:5]),
+        "the list of mean rewards has dimension 5, but dimension 12 is needed",
+    ),
     (lambda r: (r.arms, r.means, np.zeros(5)), "the list of noise has dimension 5, but dimension 12 is needed"),
     (lambda r: (r.arms, r.means, float("inf")), "the noise is inf"),
     (lambda r: (np.full((12, 3), np.nan), r.means), "coordinate 1 of arm 1 is NaN"),
@@ -277,7 +292,10 @@ FAULTS = [
     (lambda r: Round(arms=r.arms), "it must tell the mean rewards of what it offers"),
     (lambda r: {"context": [1.0] * 3, "means": [1.0]}, "a context goes with actions, a list of their names"),
     (lambda r: {"context": [1.0] * 3, "actions": [1], "means": [1.0]}, "the name of an action must be text, not 1"),
-    (lambda r: {"context": [1.0] * 3, "actions": ["a"], "means": [1.0]}, "it offers a context, though round 1 offers arms"),
+    (
+        lambda r: {"context": [1.0] * 3, "actions": ["a"], "means": [1.0]},
+        "it offers a context, though round 1 offers arms",
+    ),
 ]
 
 
@@ -379,7 +397,9 @@ def test_what_cannot_travel_is_refused_with_a_sentence() -> None:
     experiment = Experiment(Function(lambda x: x[0], arms=np.eye(2)), "oful", rounds=5, trials=1)
     with (
         ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool,
-        pytest.raises(TypeError, match="cannot travel to the workers .*: define its class or function at the top of a module"),
+        pytest.raises(
+            TypeError, match="cannot travel to the workers .*: define its class or function at the top of a module"
+        ),
     ):
         experiment.run(progress=False, executor=pool)
 
@@ -402,7 +422,7 @@ class Short(Shop):
 )
 def test_what_is_no_environment_is_refused(given: Any, kind: Any, sentence: str) -> None:
     if kind is None:
-        assert Experiment(given, "oful", rounds=5)._core.worlds == ["Shop"]
+        assert Experiment(given, "oful", rounds=5)._core.environments == ["Shop"]
         return
     with pytest.raises(kind) as caught:
         Experiment(given, "oful")
@@ -418,7 +438,7 @@ def test_two_of_a_class_are_two_environments() -> None:
 def test_toml_says_what_it_does_not_hold() -> None:
     text = everything().to_toml()
     assert text.startswith("# Without 4 environments and 1 policy written in Python, which TOML cannot name.\n")
-    assert Experiment.from_toml(text)._core.worlds == ["built in"]
+    assert Experiment.from_toml(text)._core.environments == ["built in"]
     with pytest.raises(ValueError, match="all of this one's are written in Python: Shop"):
         Experiment(Shop, "oful", rounds=5).to_toml()
 
@@ -482,8 +502,12 @@ def test_a_name_that_is_not_on_offer_is_refused() -> None:
 
 
 def test_a_made_policy_of_the_package_plays_contexts_as_its_own_kind_does() -> None:
-    for world in (Shop, Items):
-        table = Experiment(world, [{"label": "own", "policy": Oful(2)}, "oful"], rounds=60, trials=2).run(progress=False).trials()
+    for environment in (Shop, Items):
+        table = (
+            Experiment(environment, [{"label": "own", "policy": Oful(2)}, "oful"], rounds=60, trials=2)
+            .run(progress=False)
+            .trials()
+        )
         regret = table.pivot(index="trial", columns="policy", values="regret")
         assert (regret["own"] == regret["oful"]).all()
 

@@ -56,7 +56,8 @@ from reluctant import *
 import reluctant
 results = Experiment(policies="oful", rounds=20, trials=2).run()
 assert results.to_columns("trials")["regret"].shape == (2,) and results._repr_html_()
-for needs, library in ((results.summary, "pandas"), (results.plot, "matplotlib"), (lambda: reluctant.ReluRegressor, "scikit-learn")):
+estimator = lambda: reluctant.ReluRegressor
+for needs, library in ((results.summary, "pandas"), (results.plot, "matplotlib"), (estimator, "scikit-learn")):
     try:
         needs()
     except ImportError as cause:

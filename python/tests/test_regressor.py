@@ -62,7 +62,11 @@ UNITS = {
 def test_units_and_offsets_of_features_do_not_matter(units: str) -> None:
     scale, offset = UNITS[units]
     X = np.random.default_rng(0).normal(size=(300, 3))
-    y = np.maximum(0, X @ [1, 1, 0]) - np.maximum(0, X @ [0, 1, -1] + 0.3) + 0.01 * np.random.default_rng(1).normal(size=300)
+    y = (
+        np.maximum(0, X @ [1, 1, 0])
+        - np.maximum(0, X @ [0, 1, -1] + 0.3)
+        + 0.01 * np.random.default_rng(1).normal(size=300)
+    )
     Z = X * scale + offset
     # Two neurons, as in the truth: a third would follow the noise, and that in several ways.
     model, plain = ReluRegressor(n_neurons=2).fit(Z, y), ReluRegressor(n_neurons=2).fit(X, y)
@@ -81,7 +85,10 @@ def test_without_biases_units_do_not_matter_but_the_origin_does() -> None:
     units = np.array([1.0, 100.0, 1e4])
     model = ReluRegressor(n_neurons=3, fit_intercept=False).fit(X * units, y)
     assert match_neurons(ReluNet(model.neurons_ * units, model.signs_), truth).worst < 1e-6
-    assert not model.biases_.any() and ReluRegressor(n_neurons=3, fit_intercept=False).fit(X + 5, y).score(X + 5, y) < 0.999
+    assert (
+        not model.biases_.any()
+        and ReluRegressor(n_neurons=3, fit_intercept=False).fit(X + 5, y).score(X + 5, y) < 0.999
+    )
 
 
 def test_features_that_never_change_are_left_alone() -> None:
@@ -127,7 +134,9 @@ def test_it_works_in_pipelines_and_searches() -> None:
     assert search.best_params_ == {"reluregressor__n_neurons": 4}
 
 
-@pytest.mark.parametrize(("settings", "sentence"), [({"n_neurons": 0}, "neurons = 0"), ({"signs": "plus"}, "one of ones, free")])
+@pytest.mark.parametrize(
+    ("settings", "sentence"), [({"n_neurons": 0}, "neurons = 0"), ({"signs": "plus"}, "one of ones, free")]
+)
 def test_wrong_parameters(settings: Any, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         ReluRegressor(**settings).fit(np.eye(3), [1.0, 2.0, 3.0])

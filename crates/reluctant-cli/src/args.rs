@@ -1,6 +1,7 @@
 //! What can be typed.
 //!
-//! Every number may be typed with a minus, so that the sentence about a negative one is that of its option, not one about dashes.
+//! Every number may be typed with a minus, so that the sentence about a negative one is that of its
+//! option, not one about dashes.
 
 use std::path::PathBuf;
 
@@ -90,7 +91,8 @@ pub(crate) struct Inspect {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Reproduce {
-    /// Where results and figures go [default: results/reproduce, or a folder of its own if options change the experiment].
+    /// Where results and figures go [default: results/reproduce, or a folder of its own if
+    /// options change the experiment].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Only this panel: a (d = 2, k = 3) or b (d = 2, k = 10).

@@ -1,4 +1,5 @@
-//! The command `reluctant` as a library: a program that adds policies or environments of its own gets the whole command with them.
+//! The command `reluctant` as a library: a program that adds policies or environments of its own
+//! gets the whole command with them.
 //!
 //! ```no_run
 //! use std::process::ExitCode;
@@ -12,8 +13,8 @@
 //! }
 //! ```
 //!
-//! Exit codes: 0, it worked; 1, it failed (a file cannot be read or written, a trial failed); 2, what was typed or written is
-//! wrong (an argument, an experiment's file, data).
+//! Exit codes: 0, it worked; 1, it failed (a file cannot be read or written, a trial failed); 2, what was typed or
+//! written is wrong (an argument, an experiment's file, data).
 
 mod args;
 mod commands;

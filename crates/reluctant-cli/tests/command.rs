@@ -443,8 +443,8 @@ fn reproduce_takes_its_options() {
 #[test]
 fn the_oracle_plays_where_a_constant_is_added_to_every_reward() {
     let dir = TempDir::new().unwrap();
-    let world = "kind = \"linear-sphere\"\narms = 20\noffset = 2.0";
-    let spec = format!("rounds = 20\ntrials = 2\n[environment]\n{world}\n[policy]\nkind = \"oracle\"\n");
+    let environment = "kind = \"linear-sphere\"\narms = 20\noffset = 2.0";
+    let spec = format!("rounds = 20\ntrials = 2\n[environment]\n{environment}\n[policy]\nkind = \"oracle\"\n");
     fs::write(dir.path().join("offset.toml"), spec).unwrap();
     let run = reluctant(&["run", "offset.toml", "--out", "out"], dir.path());
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));

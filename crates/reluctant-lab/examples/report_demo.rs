@@ -1,7 +1,7 @@
 //! Writes a report on made-up trials: `cargo run -p reluctant-lab --example report_demo -- DIR [CASE]`.
 //!
-//! The cases are those that reports tend to get wrong: `paper` (the default), `single`, `long`, `one`, `many`, `labels`,
-//! `empty`, `linear`, `mixed`, `unfinished`.
+//! The cases are those that reports tend to get wrong: `paper` (the default), `single`, `long`, `one`, `many`,
+//! `labels`, `empty`, `linear`, `mixed`, `unfinished`.
 
 use std::path::Path;
 use std::process::ExitCode;

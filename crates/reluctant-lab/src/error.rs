@@ -42,7 +42,8 @@ pub enum LabError {
     },
     /// The folder holds no experiment, but a file that this one would write over.
     #[error(
-        "{} holds no experiment, but a file {file} that this one would write over; choose another folder, or move that file away",
+        "{} holds no experiment, but a file {file} that this one would write over; choose another folder, or move that \
+         file away",
         dir.display()
     )]
     Occupied {

@@ -1,15 +1,15 @@
 //! Whether the lists of a grid hold anything to choose from.
 //!
-//! A parameter may mean nothing beside the others, as the highest degree of monomials where there are none. Tuning it would report a
-//! choice that is none.
+//! A parameter may mean nothing beside the others, as the highest degree of monomials where there are none. Tuning it
+//! would report a choice that is none.
 
 use reluctant::{Key, Registry, Settings, Value};
 
 use crate::plan::Stage;
 use crate::spec::{Contender, EnvironmentSpec, Experiment};
 
-/// The first list of `contender`, of more than one value, all of whose values make the same policy: in every environment, and
-/// whatever the other lists choose.
+/// The first list of `contender`, of more than one value, all of whose values make the same policy: in every
+/// environment, and whatever the other lists choose.
 pub(crate) fn idle_list<'c>(
     registry: &Registry,
     experiment: &Experiment,
@@ -26,7 +26,8 @@ pub(crate) fn idle_list<'c>(
     Ok(None)
 }
 
-/// Whether some candidate is another policy once `name` is set to `first`: whether the settings that are read while it is made differ.
+/// Whether some candidate is another policy once `name` is set to `first`: whether the settings that are
+/// read while it is made differ.
 fn matters(
     registry: &Registry,
     experiment: &Experiment,

@@ -1,8 +1,8 @@
 //! Experiments with bandits: from a TOML file to trials, statistics, tables, figures and reports.
 //!
-//! One way through: [`spec`] describes an experiment, [`read`](Experiment::load) reads it from TOML, [`plan`] names its trials, [`run`] plays them in parallel, [`store`] keeps
-//! each as it finishes, [`results`] holds them in order, [`stats`] sums them up and [`report`] shows them, beside what a [`theorem`]
-//! promises.
+//! One way through: [`spec`] describes an experiment, [`read`](Experiment::load) reads it from TOML, [`plan`] names its
+//! trials, [`run`] plays them in parallel, [`store`] keeps each as it finishes, [`results`] holds them in order,
+//! [`stats`] sums them up and [`report`] shows them, beside what a [`theorem`] promises.
 
 pub mod error;
 mod grid;

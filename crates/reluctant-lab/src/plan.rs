@@ -24,6 +24,7 @@ const TUNING: u64 = 1 << 63;
 
 /// One (environment, policy, seed): everything its result depends on, and nothing else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Trial {
     /// The environment's name in the registry.
     pub environment: String,
@@ -51,6 +52,7 @@ pub struct Trial {
 
 /// Data that an environment takes its rounds from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Source {
     /// A fingerprint of what they hold.
     pub content: String,
@@ -100,8 +102,8 @@ impl Trial {
     }
 }
 
-/// Plays trials that all meet the same rounds, which are then drawn once for all; each trial's result is what it would be alone. No trials,
-/// no curves.
+/// Plays trials that all meet the same rounds, which are then drawn once for all; each trial's result is what it would
+/// be alone. No trials, no curves.
 pub(crate) fn run_together(
     registry: &Registry,
     trials: &[&Trial],
@@ -146,8 +148,8 @@ pub(crate) fn run_together(
 /// At most this many rounds of a curve are kept.
 const KEPT: u64 = 1000;
 
-/// The rounds at which cumulative regret is kept: all up to 1,000, otherwise half of the places evenly spaced and half evenly
-/// spaced on a log scale, so that both kinds of axes have a smooth curve. T/4, T/2 and T are always among them.
+/// The rounds at which cumulative regret is kept: all up to 1,000, otherwise half of the places evenly spaced and half
+/// evenly spaced on a log scale, so that both kinds of axes have a smooth curve. T/4, T/2 and T are always among them.
 pub fn checkpoints(rounds: u64) -> Vec<u64> {
     if rounds <= KEPT {
         return (1..=rounds).collect();

@@ -241,8 +241,8 @@ impl<'a> Reader<'a> {
                 idle_list(self.registry, experiment, contender).map_err(|cause| self.misfit(table, at, cause))?;
             if let Some(name) = idle {
                 let message = format!(
-                    "every value in the list of {name} makes the same policy, so that there is nothing to tune; leave it out, \
-                     give one value, or change the setting of {} without which it has no effect",
+                    "every value in the list of {name} makes the same policy, so that there is nothing to tune; leave \
+                     it out, give one value, or change the setting of {} without which it has no effect",
                     contender.label
                 );
                 return Err(self.wrong(self.place(table, name), message));

@@ -1,10 +1,13 @@
 //! The finished trials of an experiment: what statistics and reports work on.
+//!
+//! Whoever has curves of their own and wants the report makes them with `new` and sets the other fields that matter.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// All finished trials of an experiment, in canonical order (never in order of completion).
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Results {
     /// The experiment's short name.
     pub name: String,
@@ -14,25 +17,26 @@ pub struct Results {
     pub version: String,
     /// The seed from which every trial's randomness is keyed.
     pub seed: u64,
-    /// One panel an environment.
-    pub panels: Vec<Panel>,
+    /// The environments, in the order of the experiment's description.
+    pub environments: Vec<EnvironmentResults>,
 }
 
 /// One environment with every policy that played in it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Panel {
+#[non_exhaustive]
+pub struct EnvironmentResults {
     /// The short name, unique in the experiment.
     pub name: String,
-    /// What stands above the panel, such as "d = 2, k = 3"; the figure adds "(a)", "(b)", ….
+    /// What stands above its plot, such as "d = 2, k = 3"; the figure adds "(a)", "(b)", ….
     pub title: String,
     /// The environment's parameters.
-    pub environment: Map<String, Value>,
+    pub params: Map<String, Value>,
     /// The number of rounds T of each trial.
     pub rounds: u64,
     /// The rounds after which the regret was noted: increasing, the last one T.
     ///
-    /// T/4 and T/2 should be among them: they decide whether a trial [grows linearly](crate::stats::is_linear). Where they
-    /// are not, the regret is interpolated.
+    /// T/4 and T/2 should be among them: they decide whether a trial [grows linearly](crate::stats::is_linear). Where
+    /// they are not, the regret is interpolated.
     pub checkpoints: Vec<u64>,
     /// How many trials of each policy the experiment asks for.
     pub planned: u64,
@@ -44,6 +48,7 @@ pub struct Panel {
 
 /// A policy that has nothing to show yet.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LeftOut {
     /// What readers see.
     pub name: String,
@@ -53,8 +58,9 @@ pub struct LeftOut {
 
 /// Every trial of one policy in one environment.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PolicyResults {
-    /// What readers see; unique in the panel.
+    /// What readers see; unique in the environment.
     pub label: String,
     /// The policy's name in the registry.
     pub policy: String,
@@ -68,10 +74,11 @@ pub struct PolicyResults {
 
 /// The regret of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TrialCurve {
     /// The trial's number. Trials of the same number saw the same arms and the same noise, whatever the policy.
     pub trial: u64,
-    /// The cumulative regret at each of the panel's checkpoints.
+    /// The cumulative regret at each of the environment's checkpoints.
     pub regret: Vec<f64>,
     /// The total regret that uniformly random choice would expect on these rounds.
     pub chance: f64,
@@ -81,7 +88,27 @@ pub struct TrialCurve {
     pub policy_seconds: f64,
 }
 
+impl LeftOut {
+    /// The policy `name`, of which `reason` is missing.
+    pub fn new(name: impl Into<String>, reason: impl Into<String>) -> Self {
+        LeftOut { name: name.into(), reason: reason.into() }
+    }
+}
+
+impl PolicyResults {
+    /// The trials of the policy `policy`, shown as `label`, of which no parameter is known.
+    pub fn new(label: impl Into<String>, policy: impl Into<String>, trials: Vec<TrialCurve>) -> Self {
+        let (label, policy) = (label.into(), policy.into());
+        PolicyResults { label, policy, params: Map::new(), tuned: Map::new(), trials }
+    }
+}
+
 impl TrialCurve {
+    /// The curve of a trial that took no time.
+    pub fn new(trial: u64, regret: Vec<f64>, chance: f64) -> Self {
+        TrialCurve { trial, regret, chance, seconds: 0.0, policy_seconds: 0.0 }
+    }
+
     /// The regret after all rounds; 0 if nothing was noted.
     pub fn total(&self) -> f64 {
         self.regret.last().copied().unwrap_or(0.0)
@@ -91,26 +118,47 @@ impl TrialCurve {
 /// Results that contradict themselves.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{place} {problem}")]
+#[non_exhaustive]
 pub struct Malformed {
-    /// Where: the panel, and where it applies the policy and the trial.
+    /// Where: the environment, and where it applies the policy and the trial.
     pub place: String,
     /// What is wrong there.
     pub problem: String,
 }
 
 impl Results {
-    /// An error unless every curve fits its panel's checkpoints and every number is finite.
+    /// An experiment without environments, played by this version.
+    pub fn new(name: impl Into<String>, title: impl Into<String>, seed: u64) -> Self {
+        let (name, title, version) = (name.into(), title.into(), env!("CARGO_PKG_VERSION").to_owned());
+        Results { name, title, version, seed, environments: Vec::new() }
+    }
+
+    /// An error unless every curve fits its environment's checkpoints and every number is finite.
     pub fn check(&self) -> Result<(), Malformed> {
-        self.panels.iter().try_for_each(Panel::check)
+        self.environments.iter().try_for_each(EnvironmentResults::check)
     }
 
     /// Whether every trial that the experiment asks for is here.
     pub fn is_complete(&self) -> bool {
-        self.panels.iter().all(Panel::is_complete)
+        self.environments.iter().all(EnvironmentResults::is_complete)
     }
 }
 
-impl Panel {
+impl EnvironmentResults {
+    /// An environment without policies, whose trials note their regret at `checkpoints`, the last of which ends them.
+    pub fn new(name: impl Into<String>, title: impl Into<String>, checkpoints: Vec<u64>) -> Self {
+        EnvironmentResults {
+            name: name.into(),
+            title: title.into(),
+            params: Map::new(),
+            rounds: checkpoints.last().copied().unwrap_or(0),
+            checkpoints,
+            planned: 0,
+            policies: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
     /// Whether every trial of every policy is here.
     pub fn is_complete(&self) -> bool {
         self.left_out.is_empty() && self.policies.iter().all(|policy| self.missing(policy) == 0)
@@ -122,7 +170,7 @@ impl Panel {
     }
 
     fn check(&self) -> Result<(), Malformed> {
-        let here = || format!("panel '{}'", self.name);
+        let here = || format!("environment '{}'", self.name);
         let increasing = self.checkpoints.windows(2).all(|pair| pair[0] < pair[1]);
         if !increasing || self.checkpoints.first() == Some(&0) || self.checkpoints.last() != Some(&self.rounds) {
             let problem = format!("needs increasing checkpoints that start after round 0 and end at {}", self.rounds);
@@ -162,32 +210,26 @@ impl TrialCurve {
 mod tests {
     use super::*;
 
-    fn panel(checkpoints: Vec<u64>, regret: Vec<f64>) -> Panel {
-        let trial = TrialCurve { trial: 7, regret, chance: 1.0, seconds: 1.0, policy_seconds: 1.0 };
-        let policy = PolicyResults {
-            label: "OFUL".into(),
-            policy: "oful".into(),
-            params: Map::new(),
-            tuned: Map::new(),
-            trials: vec![trial],
-        };
-        let (name, title) = ("a".into(), "d = 2".into());
-        let (planned, policies, left_out) = (1, vec![policy], Vec::new());
-        Panel { name, title, environment: Map::new(), rounds: 4, checkpoints, planned, policies, left_out }
+    fn environment(checkpoints: Vec<u64>, regret: Vec<f64>) -> EnvironmentResults {
+        let policies = vec![PolicyResults::new("OFUL", "oful", vec![TrialCurve::new(7, regret, 1.0)])];
+        EnvironmentResults { rounds: 4, planned: 1, policies, ..EnvironmentResults::new("a", "d = 2", checkpoints) }
     }
 
     #[test]
     fn contradictions_are_named_in_one_sentence() {
-        let said = |checkpoints, regret| panel(checkpoints, regret).check().unwrap_err().to_string();
-        assert_eq!(panel(vec![2, 4], vec![0.5, 0.5]).check(), Ok(()));
+        let said = |checkpoints, regret| environment(checkpoints, regret).check().unwrap_err().to_string();
+        assert_eq!(environment(vec![2, 4], vec![0.5, 0.5]).check(), Ok(()));
         assert_eq!(
             said(vec![2, 3], vec![0.5, 0.5]),
-            "panel 'a' needs increasing checkpoints that start after round 0 and end at 4"
+            "environment 'a' needs increasing checkpoints that start after round 0 and end at 4"
         );
-        assert_eq!(said(vec![2, 4], vec![0.5]), "panel 'a', policy 'OFUL', trial 7 notes 1 regrets for 2 checkpoints");
+        assert_eq!(
+            said(vec![2, 4], vec![0.5]),
+            "environment 'a', policy 'OFUL', trial 7 notes 1 regrets for 2 checkpoints"
+        );
         assert_eq!(
             said(vec![2, 4], vec![0.5, f64::NAN]),
-            "panel 'a', policy 'OFUL', trial 7 has regret = NaN, which is not a finite number"
+            "environment 'a', policy 'OFUL', trial 7 has regret = NaN, which is not a finite number"
         );
     }
 }

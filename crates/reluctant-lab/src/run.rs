@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{LabError, Result};
 use crate::plan::{Stage, Trial, checkpoints, run_together};
-use crate::results::{LeftOut, Panel, PolicyResults, Results, TrialCurve};
+use crate::results::{EnvironmentResults, LeftOut, PolicyResults, Results, TrialCurve};
 use crate::spec::{Contender, EnvironmentSpec, Experiment};
 use crate::store::Store;
 
@@ -70,6 +70,7 @@ pub fn run_until(
 
 /// A trial with the labels that people know it by.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Job<'a> {
     /// The environment's label.
     pub environment: &'a str,
@@ -97,8 +98,8 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Every trial of a stage, finished or not. The reported ones depend on what tuning chose, so `finished` must hold all tuning trials by
-/// then.
+/// Every trial of a stage, finished or not. The reported ones depend on what tuning chose, so `finished` must
+/// hold all tuning trials by then.
 pub fn jobs<'a>(
     registry: &Registry,
     experiment: &'a Experiment,
@@ -187,8 +188,8 @@ fn play_missing(
     outcome
 }
 
-/// The most trials that are played together. Drawing the arms is then a small part of the work; more would be lost if the run is
-/// killed, and progress would come in jumps.
+/// The most trials that are played together. Drawing the arms is then a small part of the work; more would be lost if
+/// the run is killed, and progress would come in jumps.
 const TOGETHER: usize = 8;
 
 /// Jobs, sorted by trial, in batches that meet the same rounds; enough batches to keep every thread busy.
@@ -197,7 +198,8 @@ fn batches<'j, 'a>(jobs: &'j [Job<'a>], threads: usize) -> Vec<&'j [Job<'a>]> {
     jobs.chunk_by(|a, b| a.trial.same_rounds(&b.trial)).flat_map(|same| same.chunks(most)).collect()
 }
 
-/// The candidate with the least mean regret on the tuning trials; the first of equals. `None` if a tuning trial is missing.
+/// The candidate with the least mean regret on the tuning trials; the first of equals. `None`
+/// if a tuning trial is missing.
 fn choose(
     registry: &Registry,
     experiment: &Experiment,
@@ -224,14 +226,14 @@ fn choose(
     Ok(best.map(|(_, candidate)| candidate))
 }
 
-/// The finished trials in canonical order. Policies whose tuning is not complete, or that have no finished trial, are left out, each
-/// with the reason.
+/// The finished trials in canonical order. Policies whose tuning is not complete, or that have no finished trial, are
+/// left out, each with the reason.
 pub fn assemble(
     registry: &Registry,
     experiment: &Experiment,
     finished: &HashMap<String, TrialCurve>,
 ) -> Result<Results> {
-    let mut panels = Vec::new();
+    let mut environments = Vec::new();
     for environment in &experiment.environments {
         let (mut policies, mut left_out) = (Vec::new(), Vec::new());
         for contender in &experiment.contenders {
@@ -242,10 +244,10 @@ pub fn assemble(
         }
         let mut described = Map::from_iter([("kind".to_owned(), Value::from(environment.kind.as_str()))]);
         described.extend(to_map(&complete_environment(registry, environment)));
-        panels.push(Panel {
+        environments.push(EnvironmentResults {
             name: environment.label.clone(),
             title: environment.title.clone(),
-            environment: described,
+            params: described,
             rounds: environment.rounds,
             checkpoints: checkpoints(environment.rounds),
             planned: experiment.trials,
@@ -258,7 +260,7 @@ pub fn assemble(
         title: experiment.title.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: experiment.seed,
-        panels,
+        environments,
     })
 }
 

@@ -21,9 +21,9 @@
 //! lambda = [0.001, 0.01, 0.1]       # a list is a grid: the best on the tuning seeds is reported
 //! ```
 //!
-//! Every environment meets every policy. What an environment knows (neurons, noise) is told to policies that ask for it, unless
-//! the file gives it, or says `"auto"` for what a policy can find out by itself. Everything is checked before the first trial, and
-//! every mistake is named with its line.
+//! Every environment meets every policy. What an environment knows (neurons, noise) is told to policies that ask for
+//! it, unless the file gives it, or says `"auto"` for what a policy can find out by itself. Everything is checked
+//! before the first trial, and every mistake is named with its line.
 
 use reluctant::params::Kind;
 use reluctant::{Environment, Key, Registry, Settings, Space, Value, policy};
@@ -33,6 +33,7 @@ use crate::plan::{Source, Stage, Trial};
 
 /// Environments × policies × trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Experiment {
     /// A short name.
     pub name: String,
@@ -44,7 +45,7 @@ pub struct Experiment {
     pub trials: u64,
     /// Tuning trials of each candidate of a grid.
     pub tuning_trials: u64,
-    /// The environments.
+    /// The environments; `worlds` in the files that hold an experiment, so that old ones stay readable.
     #[serde(rename = "worlds")]
     pub environments: Vec<EnvironmentSpec>,
     /// The policies.
@@ -53,6 +54,7 @@ pub struct Experiment {
 
 /// An environment of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct EnvironmentSpec {
     /// Its name in tables and files.
     pub label: String,
@@ -73,6 +75,7 @@ pub struct EnvironmentSpec {
 
 /// A policy of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Contender {
     /// Its name in tables and figures.
     pub label: String,
@@ -177,7 +180,8 @@ impl Experiment {
         })
     }
 
-    /// What makes another experiment a different one, in words; `None` if results of one serve the other. Titles do not count.
+    /// What makes another experiment a different one, in words; `None` if results of one serve
+    /// the other. Titles do not count.
     pub fn difference(&self, other: &Experiment) -> Option<String> {
         if self.name != other.name {
             return Some(format!("it is named '{}', not '{}'", self.name, other.name));

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 pub use student::t95;
 
-use crate::results::{Panel, PolicyResults, TrialCurve};
+use crate::results::{EnvironmentResults, PolicyResults, TrialCurve};
 
 /// A trial grows linearly if its growth exponent is at least this; √T growth has ½, logarithmic growth 0.
 pub const LINEAR_EXPONENT: f64 = 0.8;
@@ -22,12 +22,14 @@ pub const NEGLIGIBLE: f64 = 0.01;
 
 /// The mean with its interval, and the quantiles, of some numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Sample {
     /// How many numbers there are; at least one.
     pub count: usize,
     /// Their mean.
     pub mean: f64,
-    /// Half the width of the mean's 95 % interval by Student's t; none for a single number, which says nothing about spread.
+    /// Half the width of the mean's 95 % interval by Student's t; none for a single number,
+    /// which says nothing about spread.
     pub half_width: Option<f64>,
     /// Their median.
     pub median: f64,
@@ -67,8 +69,8 @@ impl Sample {
     }
 }
 
-/// The quantile of sorted numbers, interpolated between the order statistics around rank (n−1)p ("type 7", the default of
-/// R and numpy); 0 if there are none.
+/// The quantile of sorted numbers, interpolated between the order statistics around rank (n−1)p ("type 7", the default
+/// of R and numpy); 0 if there are none.
 pub fn quantile(sorted: &[f64], p: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
     let rank = last as f64 * p.clamp(0.0, 1.0);
@@ -78,7 +80,7 @@ pub fn quantile(sorted: &[f64], p: f64) -> f64 {
 }
 
 /// The sample of regrets at each checkpoint; empty if there are no trials.
-pub fn curve(panel: &Panel, policy: &PolicyResults) -> Vec<Sample> {
+pub fn curve(environment: &EnvironmentResults, policy: &PolicyResults) -> Vec<Sample> {
     let t = t95(policy.trials.len().saturating_sub(1));
     let mut column = Vec::with_capacity(policy.trials.len());
     let at = |i| {
@@ -86,7 +88,7 @@ pub fn curve(panel: &Panel, policy: &PolicyResults) -> Vec<Sample> {
         column.extend(policy.trials.iter().filter_map(|trial: &TrialCurve| trial.regret.get(i)));
         Sample::with(t, &mut column)
     };
-    (0..panel.checkpoints.len()).map_while(at).collect()
+    (0..environment.checkpoints.len()).map_while(at).collect()
 }
 
 /// The regret after `round` rounds, which need not be whole: interpolated between checkpoints, 0 at round 0.
@@ -103,41 +105,42 @@ fn regret_at(checkpoints: &[u64], regret: &[f64], round: f64) -> f64 {
     before.1
 }
 
-/// What was paid in the second quarter and in the second half of the rounds; none if there are too few checkpoints to tell:
-/// at least one is needed in the first quarter, and one more in the first half.
-fn late_payments(panel: &Panel, trial: &TrialCurve) -> Option<[f64; 2]> {
-    let total = panel.rounds as f64;
-    let quarter = panel.checkpoints.iter().filter(|&&t| t as f64 <= total / 4.0).count();
-    let half = panel.checkpoints.iter().filter(|&&t| t as f64 <= total / 2.0).count();
+/// What was paid in the second quarter and in the second half of the rounds; none if there are too few checkpoints to
+/// tell: at least one is needed in the first quarter, and one more in the first half.
+fn late_payments(environment: &EnvironmentResults, trial: &TrialCurve) -> Option<[f64; 2]> {
+    let total = environment.rounds as f64;
+    let quarter = environment.checkpoints.iter().filter(|&&t| t as f64 <= total / 4.0).count();
+    let half = environment.checkpoints.iter().filter(|&&t| t as f64 <= total / 2.0).count();
     if quarter == 0 || half == quarter {
         return None;
     }
     let [quarter, half, whole] =
-        [0.25, 0.5, 1.0].map(|share| regret_at(&panel.checkpoints, &trial.regret, share * total));
+        [0.25, 0.5, 1.0].map(|share| regret_at(&environment.checkpoints, &trial.regret, share * total));
     Some([half - quarter, whole - half])
 }
 
 /// Whether a trial still pays linear regret at its end.
 ///
 /// With R the cumulative regret, the growth exponent is p = log₂((R(T) − R(T/2)) / (R(T/2) − R(T/4))): 1 if R grows
-/// linearly, ½ if like √T, 0 if like log T. Because only differences enter, what was paid before T/4 (an exploration phase,
-/// say) does not matter. A trial grows linearly if p ≥ 0.8 *and* it pays in the last half at least 1 % of what chance would
-/// pay there: a policy that found an all but perfect arm also pays linearly, yet has not failed.
-pub fn is_linear(panel: &Panel, trial: &TrialCurve) -> bool {
+/// linearly, ½ if like √T, 0 if like log T. Because only differences enter, what was paid before T/4 (an exploration
+/// phase, say) does not matter. A trial grows linearly if p ≥ 0.8 *and* it pays in the last half at least 1 % of what
+/// chance would pay there: a policy that found an all but perfect arm also pays linearly, yet has not failed.
+pub fn is_linear(environment: &EnvironmentResults, trial: &TrialCurve) -> bool {
     // Multiplied out, so that a policy which paid nothing in the second quarter needs no special case.
-    late_payments(panel, trial).is_some_and(|[second_quarter, last_half]| {
+    late_payments(environment, trial).is_some_and(|[second_quarter, last_half]| {
         last_half > 0.0 && last_half >= LINEAR_RATIO * second_quarter && last_half >= NEGLIGIBLE * 0.5 * trial.chance
     })
 }
 
 /// The share of trials that [still grow linearly](is_linear); none if there are no trials.
-pub fn linear_share(panel: &Panel, policy: &PolicyResults) -> Option<f64> {
-    let linear = policy.trials.iter().filter(|trial| is_linear(panel, trial)).count();
+pub fn linear_share(environment: &EnvironmentResults, policy: &PolicyResults) -> Option<f64> {
+    let linear = policy.trials.iter().filter(|trial| is_linear(environment, trial)).count();
     (!policy.trials.is_empty()).then(|| linear as f64 / policy.trials.len() as f64)
 }
 
 /// A straight line through a mean curve on logarithmic axes: mean regret ≈ c·t^value.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Slope {
     /// The exponent: 1 if regret grows linearly, ½ if like √t.
     pub value: f64,
@@ -158,10 +161,10 @@ impl Slope {
 
 /// The slope of log mean regret against log t over the last two decades, T/100 ≤ t ≤ T, but not before round 10.
 ///
-/// Least squares where equal ratios of t weigh the same, however the checkpoints are spaced: evenly spaced ones, nine in ten
-/// of which lie in the last decade, would otherwise hide the decade before. Unlike [`is_linear`] it sees the offset of what
-/// was paid early, which flattens it: use it to compare curves, not to judge one. None if the checkpoints with a positive
-/// regret do not span a factor of two.
+/// Least squares where equal ratios of t weigh the same, however the checkpoints are spaced: evenly spaced ones, nine
+/// in ten of which lie in the last decade, would otherwise hide the decade before. Unlike [`is_linear`] it sees the
+/// offset of what was paid early, which flattens it: use it to compare curves, not to judge one. None if the
+/// checkpoints with a positive regret do not span a factor of two.
 pub fn slope(checkpoints: &[u64], mean: &[f64]) -> Option<Slope> {
     let last = *checkpoints.last()?;
     let shown = checkpoints.iter().copied().zip(mean.iter().copied());
@@ -185,6 +188,7 @@ pub fn slope(checkpoints: &[u64], mean: &[f64]) -> Option<Slope> {
 
 /// How two policies differ on the trials that both played: same number, same arms, same noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Paired {
     /// How many trials both played.
     pub trials: usize,
@@ -215,34 +219,23 @@ pub fn paired(first: &PolicyResults, second: &PolicyResults) -> Option<Paired> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-    use serde_json::Map;
-
     use super::*;
+    use proptest::prelude::*;
 
-    fn panel(rounds: u64, step: u64) -> Panel {
-        Panel {
-            name: "a".into(),
-            title: String::new(),
-            environment: Map::new(),
-            rounds,
-            checkpoints: (1..=rounds / step).map(|i| i * step).collect(),
-            planned: 0,
-            policies: Vec::new(),
-            left_out: Vec::new(),
-        }
+    fn environment(rounds: u64, step: u64) -> EnvironmentResults {
+        let checkpoints = (1..=rounds / step).map(|i| i * step).collect();
+        EnvironmentResults { rounds, ..EnvironmentResults::new("a", "", checkpoints) }
     }
 
-    fn trial(number: u64, panel: &Panel, chance: f64, regret: impl Fn(f64) -> f64) -> TrialCurve {
-        let regret = panel.checkpoints.iter().map(|&t| regret(t as f64)).collect();
-        TrialCurve { trial: number, regret, chance, seconds: 0.0, policy_seconds: 0.0 }
+    fn trial(number: u64, environment: &EnvironmentResults, chance: f64, regret: impl Fn(f64) -> f64) -> TrialCurve {
+        let regret = environment.checkpoints.iter().map(|&t| regret(t as f64)).collect();
+        TrialCurve::new(number, regret, chance)
     }
 
     fn policy(totals: &[(u64, f64)]) -> PolicyResults {
-        let one = panel(1, 1);
+        let one = environment(1, 1);
         let trials = totals.iter().map(|&(number, total)| trial(number, &one, 1.0, |_| total)).collect();
-        let (params, tuned) = (Map::new(), Map::new());
-        PolicyResults { label: String::new(), policy: String::new(), params, tuned, trials }
+        PolicyResults::new("", "", trials)
     }
 
     #[test]
@@ -261,8 +254,8 @@ mod tests {
         assert_eq!((one.mean, one.median, one.q10, one.q90, one.ci95()), (3.0, 3.0, 3.0, 3.0, None));
         assert_eq!(Sample::of([]), None);
         assert_eq!(quantile(&[], 0.5), 0.0);
-        assert!(curve(&panel(4, 1), &policy(&[])).is_empty());
-        assert_eq!(linear_share(&panel(4, 1), &policy(&[])), None);
+        assert!(curve(&environment(4, 1), &policy(&[])).is_empty());
+        assert_eq!(linear_share(&environment(4, 1), &policy(&[])), None);
     }
 
     #[test]
@@ -272,8 +265,8 @@ mod tests {
 
     #[test]
     fn linear_growth_is_told_from_roots_logarithms_and_offsets() {
-        let panel = panel(1000, 50);
-        let linear = |f: &dyn Fn(f64) -> f64| is_linear(&panel, &trial(0, &panel, 1000.0, f));
+        let environment = environment(1000, 50);
+        let linear = |f: &dyn Fn(f64) -> f64| is_linear(&environment, &trial(0, &environment, 1000.0, f));
         assert!(linear(&|t| t));
         assert!(linear(&|t| 300.0 + 0.5 * t), "an offset does not hide linear growth");
         assert!(linear(&|t| (t - 500.0).max(0.0)), "nor does a late start");
@@ -288,10 +281,10 @@ mod tests {
     fn too_few_checkpoints_tell_nothing() {
         for checkpoints in [vec![1], vec![8], vec![4, 8], vec![1, 2, 8]] {
             let rounds = *checkpoints.last().unwrap();
-            let coarse = Panel { checkpoints, rounds, ..panel(8, 1) };
+            let coarse = EnvironmentResults { checkpoints, rounds, ..environment(8, 1) };
             assert!(!is_linear(&coarse, &trial(0, &coarse, 1.0, |t| t)));
         }
-        let uneven = Panel { checkpoints: vec![2, 3, 5, 9, 10], ..panel(10, 1) };
+        let uneven = EnvironmentResults { checkpoints: vec![2, 3, 5, 9, 10], ..environment(10, 1) };
         assert!(is_linear(&uneven, &trial(0, &uneven, 10.0, |t| t)), "2.5 and 5 rounds are interpolated");
     }
 
@@ -397,9 +390,9 @@ mod tests {
             exponent in 0.05..1.5f64, scale in 0.01..100.0f64, offset in 0.0..1e3f64,
         ) {
             prop_assume!((exponent - LINEAR_EXPONENT).abs() > 1e-3);
-            let panel = panel(1024, 64);
-            let grown = trial(0, &panel, 0.0, |t| offset + scale * t.powf(exponent));
-            prop_assert_eq!(is_linear(&panel, &grown), exponent > LINEAR_EXPONENT);
+            let environment = environment(1024, 64);
+            let grown = trial(0, &environment, 0.0, |t| offset + scale * t.powf(exponent));
+            prop_assert_eq!(is_linear(&environment, &grown), exponent > LINEAR_EXPONENT);
         }
     }
 }

@@ -1,9 +1,10 @@
 //! `results.jsonl`: one line a finished trial, appended as it finishes.
 //!
-//! Lines are found again by the trial's name, never by their position. A line that a crash tore in half is dropped and its trial
-//! played again; anything else that cannot be read stops with an error, so that nothing is lost silently.
+//! Lines are found again by the trial's name, never by their position. A line that a crash tore in half is dropped and
+//! its trial played again; anything else that cannot be read stops with an error, so that nothing is lost silently.
 //!
-//! A trial may be played elsewhere, on another machine say: [`line()`] is what travels back, [`Store::accept`] takes it in.
+//! A trial may be played elsewhere, on another machine say: [`line()`] is what travels back,
+//! [`Store::accept`] takes it in.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -31,6 +32,7 @@ const RESULTS: &str = "results.jsonl";
 
 /// A folder with the results of one experiment.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Store {
     finished: Mutex<HashMap<String, TrialCurve>>,
     /// `None` for results that live in memory alone.
@@ -74,9 +76,10 @@ struct Line {
 }
 
 impl Store {
-    /// Opens `dir` for `experiment`, making it if it is not there. If it holds the same experiment its finished trials are kept;
-    /// if it holds another, that is an error. With `fresh`, earlier results of whatever experiment are removed first. Where it holds
-    /// none, whatever bears the name of one of the files to come is someone's own, and nothing is touched, with `fresh` or without.
+    /// Opens `dir` for `experiment`, making it if it is not there. If it holds the same experiment its finished trials
+    /// are kept; if it holds another, that is an error. With `fresh`, earlier results of whatever experiment are
+    /// removed first. Where it holds none, whatever bears the name of one of the files to come is someone's own, and
+    /// nothing is touched, with `fresh` or without.
     pub fn open(dir: &Path, experiment: &Experiment, fresh: bool) -> Result<Self> {
         fs::create_dir_all(dir).map_err(LabError::io("make the folder", dir))?;
         refuse_occupied(dir)?;
@@ -96,7 +99,8 @@ impl Store {
             let Manifest { version, behaviour, experiment: held, .. } = read_manifest(dir)?;
             if behaviour != BEHAVIOUR {
                 let what = format!(
-                    "they were played by version {version}, whose results differ in their bits from those of this one, {VERSION}"
+                    "they were played by version {version}, whose results differ in their bits from those of this one, \
+                     {VERSION}"
                 );
                 return Err(LabError::OtherExperiment { dir: dir.to_owned(), what });
             }
@@ -159,7 +163,8 @@ impl Store {
         Ok(())
     }
 
-    /// Takes in the [`line()`] of `trial`, played elsewhere. One that is here already is not kept twice; returns whether it was new.
+    /// Takes in the [`line()`] of `trial`, played elsewhere. One that is here already is not kept
+    /// twice; returns whether it was new.
     pub fn accept(&self, trial: &Trial, text: &str) -> Result<bool> {
         let Line { id, curve, .. } = read_line(text.as_bytes()).map_err(LabError::Foreign)?;
         if id != trial.id() {

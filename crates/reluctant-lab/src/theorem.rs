@@ -7,13 +7,13 @@ use reluctant::theory::{
 use reluctant::{Literal, policy};
 use serde_json::{Map, Value};
 
-use crate::results::{Panel, PolicyResults};
+use crate::results::{EnvironmentResults, PolicyResults};
 
 /// A theorem with everything that its bound depends on but the horizon.
 ///
-/// Each trial has a network of its own, so the gap and the separation are not one number: the bound takes ν* = 1/(2k), which
-/// no network's gap is below, and the largest α₀ that k neurons in d dimensions can have, as `reluctant theory` does. A
-/// network whose neurons are nearer to each other has a larger bound.
+/// Each trial has a network of its own, so the gap and the separation are not one number: the bound takes ν* = 1/(2k),
+/// which no network's gap is below, and the largest α₀ that k neurons in d dimensions can have, as `reluctant theory`
+/// does. A network whose neurons are nearer to each other has a larger bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Theorem {
     setting: Setting,
@@ -25,18 +25,17 @@ pub struct Theorem {
 impl Theorem {
     /// The theorem for `policy`, if there is one: for OFU-ReLU and OFU-ReLU+ where the rewards are those of a ReLU network
     /// of unit neurons without biases and a second layer of ones, on a sphere of dimension at least one.
-    pub fn of(panel: &Panel, policy: &PolicyResults) -> Option<Self> {
-        let environment = &panel.environment;
-        let is =
-            |name: &str, word: &str| environment.get(name).and_then(Value::as_str).is_some_and(|said| said == word);
-        let differs = |(name, word): (&str, &str)| environment.contains_key(name) && !is(name, word);
-        let biased = real(environment, "biases").is_some_and(|biases| biases > 0.0);
+    pub fn of(environment: &EnvironmentResults, policy: &PolicyResults) -> Option<Self> {
+        let params = &environment.params;
+        let is = |name: &str, word: &str| params.get(name).and_then(Value::as_str).is_some_and(|said| said == word);
+        let differs = |(name, word): (&str, &str)| params.contains_key(name) && !is(name, word);
+        let biased = real(params, "biases").is_some_and(|biases| biases > 0.0);
         let of_the_paper = [("signs", "ones"), ("lengths", "unit"), ("activation", "relu")];
         if !is("kind", "relu-sphere") || biased || of_the_paper.into_iter().any(differs) {
             return None;
         }
-        let [dim, neurons] = [size(environment, "dim")?, size(environment, "neurons")?];
-        let sigma = real(environment, "sigma").filter(|sigma| *sigma >= 0.0)?;
+        let [dim, neurons] = [size(params, "dim")?, size(params, "neurons")?];
+        let sigma = real(params, "sigma").filter(|sigma| *sigma >= 0.0)?;
         let lambda = played(policy, "lambda").filter(|lambda| *lambda > 0.0)?;
         if dim < 2 || neurons < 1 {
             return None;
@@ -104,24 +103,10 @@ mod tests {
 
     fn theorem(environment: Value, policy: &str, params: Value) -> Option<Theorem> {
         let map = |value: Value| value.as_object().cloned().unwrap();
-        let policy = PolicyResults {
-            label: "any".into(),
-            policy: policy.into(),
-            params: map(params),
-            tuned: Map::new(),
-            trials: Vec::new(),
-        };
-        let panel = Panel {
-            name: "a".into(),
-            title: String::new(),
-            environment: map(environment),
-            rounds: 1000,
-            checkpoints: vec![1000],
-            planned: 0,
-            policies: Vec::new(),
-            left_out: Vec::new(),
-        };
-        Theorem::of(&panel, &policy)
+        let policy = PolicyResults { params: map(params), ..PolicyResults::new("any", policy, Vec::new()) };
+        let environment =
+            EnvironmentResults { params: map(environment), ..EnvironmentResults::new("a", "", vec![1000]) };
+        Theorem::of(&environment, &policy)
     }
 
     fn environment() -> Value {

@@ -1,4 +1,5 @@
-//! A policy with a stopwatch and an emergency brake. The core has no clocks and plays to the end; the lab holds both around it.
+//! A policy with a stopwatch and an emergency brake. The core has no clocks and plays to the end;
+//! the lab holds both around it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;

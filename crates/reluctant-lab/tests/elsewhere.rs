@@ -34,8 +34,8 @@ fn experiment() -> Experiment {
 /// The results without what a clock said.
 fn results(experiment: &Experiment, store: &Store) -> Results {
     let mut results = assemble(&registry(), experiment, &store.finished()).unwrap();
-    for panel in &mut results.panels {
-        let trials = panel.policies.iter_mut().flat_map(|policy| &mut policy.trials);
+    for environment in &mut results.environments {
+        let trials = environment.policies.iter_mut().flat_map(|policy| &mut policy.trials);
         trials.for_each(|trial| (trial.seconds, trial.policy_seconds) = (0.0, 0.0));
     }
     results

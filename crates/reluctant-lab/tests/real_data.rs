@@ -26,11 +26,12 @@ fn folder() -> Option<PathBuf> {
 fn rows_features_and_classes_are_as_stated() {
     let Some(folder) = folder() else { return };
     for (name, rows, columns, features, classes) in TABLES {
-        let file = TableOptions::new(folder.join(format!("{name}.csv.gz")));
-        let one_hot = TableOptions { missing: Missing::Category, ..file };
-        let table = Table::load(&one_hot).unwrap();
+        let mut options = TableOptions::new(folder.join(format!("{name}.csv.gz")));
+        options.missing = Missing::Category;
+        let table = Table::load(&options).unwrap();
         assert_eq!((table.rows(), table.width(), table.actions().len()), (rows, features, classes), "{name}");
-        let table = Table::load(&TableOptions { categories: Categories::Ordinal, ..one_hot }).unwrap();
+        options.categories = Categories::Ordinal;
+        let table = Table::load(&options).unwrap();
         assert_eq!((table.rows(), table.width(), table.actions().len()), (rows, columns, classes), "{name}");
     }
 }
@@ -39,9 +40,10 @@ fn rows_features_and_classes_are_as_stated() {
 fn every_round_has_finite_features() {
     let Some(folder) = folder() else { return };
     for (name, rows, ..) in TABLES {
-        let file = TableOptions::new(folder.join(format!("{name}.csv.gz")));
+        let mut options = TableOptions::new(folder.join(format!("{name}.csv.gz")));
+        options.missing = Missing::Category;
         for numbers in [Numbers::Unit, Numbers::Standard] {
-            let options = TableOptions { missing: Missing::Category, numbers, ..file.clone() };
+            options.numbers = numbers;
             let table = Table::load(&options).unwrap();
             let walk = Walk::new(table.clone(), table.order(Key::new(1))).unwrap();
             let (mut x, mut paid) = (Vec::new(), 0.0);
@@ -60,12 +62,13 @@ fn every_round_has_finite_features() {
 #[test]
 fn missing_values_of_mushroom_are_refused_or_dropped() {
     let Some(folder) = folder() else { return };
-    let file = TableOptions::new(folder.join("mushroom.csv.gz"));
-    let refused = Table::load(&file).unwrap_err().to_string();
+    let mut options = TableOptions::new(folder.join("mushroom.csv.gz"));
+    let refused = Table::load(&options).unwrap_err().to_string();
     let sentence = "the value of column 'stalk-root' is missing; say what becomes of such values by missing = \
                     \"drop\", \"category\" or \"mean\"";
     assert!(refused.ends_with(sentence), "{refused}");
-    let dropped = Table::load(&TableOptions { missing: Missing::Drop, ..file }).unwrap();
+    options.missing = Missing::Drop;
+    let dropped = Table::load(&options).unwrap();
     assert_eq!(dropped.rows(), 8_124 - 2_480);
 }
 

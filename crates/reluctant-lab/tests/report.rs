@@ -71,7 +71,12 @@ fn times_change_no_byte_of_curves_trials_and_figures() {
     let (first, second) = (directory("times-1"), directory("times-2"));
     let mut results = results("paper");
     report::write_all(&results, &first).unwrap();
-    for trial in results.panels.iter_mut().flat_map(|panel| &mut panel.policies).flat_map(|policy| &mut policy.trials) {
+    for trial in results
+        .environments
+        .iter_mut()
+        .flat_map(|environment| &mut environment.policies)
+        .flat_map(|policy| &mut policy.trials)
+    {
         trial.seconds *= 3.0;
         trial.policy_seconds *= 7.0;
     }
@@ -92,7 +97,7 @@ fn the_bound_is_shown_where_a_theorem_applies_and_nowhere_else() {
     let dir = directory("theory");
     assert_eq!(shown(&page("paper", &dir)), 2);
     let svg = fs::read_to_string(dir.join("regret-bound.svg")).unwrap();
-    // Both panels have the slope, the bound of the optimistic stage, k·t, and the whole bound as a power of ten.
+    // Both environments have the slope, the bound of the optimistic stage, k·t, and the whole bound as a power of ten.
     for (words, count) in [(">slope 0.", 2), (">Thm 4.3, optimism<", 2), (">k·t<", 2), ("10⁴⁴ (Theorem 4.3)", 1)] {
         assert_eq!(svg.matches(words).count(), count, "{words}");
     }
@@ -106,7 +111,7 @@ fn the_bound_is_shown_where_a_theorem_applies_and_nowhere_else() {
     let mixed = page("mixed", &dir);
     assert_eq!(shown(&mixed), 1);
     let svg = fs::read_to_string(dir.join("regret-bound.svg")).unwrap();
-    assert!(svg.contains(">(b) d = 2, k = 3<") && !svg.contains(">(a) "), "the other panel has no plot");
+    assert!(svg.contains(">(b) d = 2, k = 3<") && !svg.contains(">(a) "), "the other environment has no plot");
     assert!(svg.contains("(Theorem 4.3)") && svg.contains("(Theorem 4.4)"));
 }
 
@@ -176,8 +181,11 @@ fn what_cannot_be_written_is_named() {
     fs::remove_file(&dir).unwrap();
 
     let mut broken = results("single");
-    broken.panels[0].policies[1].trials[3].regret.pop();
+    broken.environments[0].policies[1].trials[3].regret.pop();
     let error = report::write_all(&broken, &dir).unwrap_err().to_string();
-    assert!(error.contains("panel 'k3', policy 'OFUL', trial 3 notes 199 regrets for 200 checkpoints"), "{error}");
+    assert!(
+        error.contains("environment 'k3', policy 'OFUL', trial 3 notes 199 regrets for 200 checkpoints"),
+        "{error}"
+    );
     assert!(!dir.exists(), "nothing is touched before everything is made");
 }

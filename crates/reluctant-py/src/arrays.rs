@@ -61,7 +61,8 @@ pub(crate) fn check_pairs(actions: usize, rewards: &Numbers<'_>) -> PyResult<()>
     Err(PyValueError::new_err(format!("there must be as many rewards as actions, not {rewards} for {actions}")))
 }
 
-/// Whether an array, or one in lists of at most `depth` levels, has masked elements: numpy would read what the mask hides.
+/// Whether an array, or one in lists of at most `depth` levels, has masked elements: numpy
+/// would read what the mask hides.
 fn is_masked(object: &Bound<'_, PyAny>, depth: usize) -> bool {
     if object.cast_exact::<PyUntypedArray>().is_ok() {
         return false;

@@ -20,15 +20,18 @@ pub(crate) fn refuse_keywords(error: Error) -> PyErr {
     }
 }
 
-/// What Python raises for an error of the lab. Where the lab advises an option of the command line, the advice is Python's keyword.
+/// What Python raises for an error of the lab. Where the lab advises an option of the command line,
+/// the advice is Python's keyword.
 pub(crate) fn refuse_lab(error: LabError) -> PyErr {
     let sentence = match &error {
         LabError::OtherExperiment { dir, what } => format!(
-            "{} holds the results of another experiment ({what}); choose another folder with out=, or start over with fresh=True",
+            "{} holds the results of another experiment ({what}); choose another folder with out=, or start over with \
+             fresh=True",
             dir.display()
         ),
         LabError::Occupied { dir, file } => format!(
-            "{} holds no experiment, but a file {file} that this one would write over; choose another folder with out=, or move that file away",
+            "{} holds no experiment, but a file {file} that this one would write over; choose another folder with \
+             out=, or move that file away",
             dir.display()
         ),
         LabError::Busy { dir } => {

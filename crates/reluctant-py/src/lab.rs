@@ -97,7 +97,7 @@ impl Experiment {
     }
 
     #[getter]
-    fn worlds(&self) -> Vec<String> {
+    fn environments(&self) -> Vec<String> {
         self.experiment.environments.iter().map(|environment| environment.label.clone()).collect()
     }
 
@@ -133,7 +133,8 @@ impl Store {
         Ok(Store { experiment, store, known, raised })
     }
 
-    /// Plays every trial that is missing, here, on so many threads (0: one a core). `notify` is called in this thread with what happens.
+    /// Plays every trial that is missing, here, on so many threads (0: one a core). `notify` is called in
+    /// this thread with what happens.
     fn run(&self, py: Python<'_>, threads: usize, notify: &Bound<'_, PyAny>) -> PyResult<()> {
         let (experiment, notify) = (&self.experiment.bind(py).get().experiment, notify.clone().unbind());
         let (store, known, stop) = (&self.store, &self.known, AtomicBool::new(false));
@@ -153,7 +154,8 @@ impl Store {
                         break;
                     }
                     if raised.is_none() {
-                        // Python handles signals in its main thread and nowhere else: here, not where trials are played.
+                        // Python handles signals in its main thread and nowhere else: here, not
+                        // where trials are played.
                         let told = Python::attach(|py| {
                             heard.ok().map_or(Ok(()), |happening| happening.tell(notify.bind(py)))?;
                             py.check_signals()
@@ -232,8 +234,8 @@ impl Happening {
     }
 }
 
-/// Plays a trial, wherever this is called, and returns its line of `results.jsonl`. `version` is the caller's: other versions may
-/// play otherwise. `own` are the environments and policies written in Python that the trial names.
+/// Plays a trial, wherever this is called, and returns its line of `results.jsonl`. `version` is the caller's: other
+/// versions may play otherwise. `own` are the environments and policies written in Python that the trial names.
 #[pyfunction]
 #[pyo3(signature = (trial, version, own = None))]
 pub(crate) fn run_trial(py: Python<'_>, trial: &str, version: &str, own: Option<Own>) -> PyResult<String> {

@@ -1,5 +1,5 @@
-//! The Rust half of the Python package `reluctant`: it translates between Python and the crates `reluctant` and `reluctant-lab`, and
-//! decides nothing.
+//! The Rust half of the Python package `reluctant`: it translates between Python and the crates `reluctant` and
+//! `reluctant-lab`, and decides nothing.
 //!
 //! | file | what it translates |
 //! | --- | --- |
@@ -13,8 +13,8 @@
 //! | `lab`, `results` | experiments, their trials and what came out |
 //! | `own`, `own_environment` | a policy and an environment written in Python, as the lab sees them |
 //!
-//! The interpreter's lock is released wherever Rust works. Another thread that writes to an array meanwhile changes what is read, as
-//! with numpy itself.
+//! The interpreter's lock is released wherever Rust works. Another thread that writes to an array meanwhile changes
+//! what is read, as with numpy itself.
 
 mod arrays;
 mod choice;

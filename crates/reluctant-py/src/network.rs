@@ -12,7 +12,8 @@ use crate::arrays::{Numbers, check_pairs};
 use crate::errors::refuse;
 use crate::values::whole;
 
-/// A one-layer ReLU network f(x) = Σᵢ sᵢ·max(0, θᵢ·x): `neurons` has one row θᵢ a neuron, `signs` are ±1, all +1 by default.
+/// A one-layer ReLU network f(x) = Σᵢ sᵢ·max(0, θᵢ·x): `neurons` has one row θᵢ a neuron,
+/// `signs` are ±1, all +1 by default.
 ///
 /// >>> from reluctant import ReluNet
 /// >>> net = ReluNet([[1.0, 0.0], [0.0, 1.0]], signs=[1, -1])
@@ -177,7 +178,9 @@ impl ReluNet {
 
 /// Fits a network to rows of `actions` with their `rewards`: (network, loss, restarts, agreed, iterations).
 #[pyfunction]
-#[pyo3(signature = (actions, rewards, neurons, *, signs = "ones", restarts = 16, agree = 3, iterations = 300, seed = 0))]
+#[pyo3(signature = (
+    actions, rewards, neurons, *, signs = "ones", restarts = 16, agree = 3, iterations = 300, seed = 0
+))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn fit(
     py: Python<'_>,

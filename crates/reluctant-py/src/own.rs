@@ -17,7 +17,8 @@ use crate::arrays::Numbers;
 use crate::choice::Choice;
 use crate::values::write;
 
-/// The exception that ended a game: it passes through the core as [`Error::Stopped`] and is raised again on the other side.
+/// The exception that ended a game: it passes through the core as [`Error::Stopped`] and is
+/// raised again on the other side.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 

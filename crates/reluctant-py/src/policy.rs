@@ -100,7 +100,8 @@ pub(crate) fn table(entry: &policy::Entry) -> Vec<Param> {
 }
 
 impl Policy {
-    /// Runs `work` on the state without the interpreter's lock; waits, without it too, while another thread uses this policy.
+    /// Runs `work` on the state without the interpreter's lock; waits, without it too, while
+    /// another thread uses this policy.
     fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut State) -> Result<T, Refusal> + Send) -> PyResult<T> {
         let outcome = py.detach(|| self.state.lock().map(|mut state| work(&mut state)).map_err(|_| ()));
         match outcome {

@@ -6,7 +6,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use reluctant_lab::report::{Digest, OUTPUTS, PanelDigest, PolicyDigest, table, write_all};
+use reluctant_lab::report::{Digest, EnvironmentDigest, OUTPUTS, PolicyDigest, table, write_all};
 use reluctant_lab::{Store, run};
 
 use crate::errors::refuse_lab;
@@ -23,9 +23,12 @@ impl Results {
     }
 }
 
-/// Every policy of every panel.
-fn rows<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PanelDigest<'a>, &'d PolicyDigest<'a>)> {
-    digest.panels.iter().flat_map(|panel| panel.policies.iter().map(move |policy| (panel, policy)))
+/// Every policy of every environment.
+fn rows<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d EnvironmentDigest<'a>, &'d PolicyDigest<'a>)> {
+    digest
+        .environments
+        .iter()
+        .flat_map(|environment| environment.policies.iter().map(move |policy| (environment, policy)))
 }
 
 #[pymethods]
@@ -40,21 +43,25 @@ impl Results {
         &self.results.title
     }
 
-    /// The name and the title of each panel, in order.
+    /// The name and the title of each environment, in order.
     #[getter]
-    fn panels(&self) -> Vec<(String, String)> {
+    fn environments(&self) -> Vec<(String, String)> {
         let digest = Digest::new(&self.results);
-        digest.panels.iter().map(|panel| (panel.panel.name.clone(), panel.title.clone())).collect()
+        digest
+            .environments
+            .iter()
+            .map(|environment| (environment.results.name.clone(), environment.title.clone()))
+            .collect()
     }
 
     /// The statistics of each policy at each checkpoint, as columns; no interval of a single trial.
     fn curves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let digest = Digest::new(&self.results);
-        let (mut panels, mut policies, mut rounds) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut environments, mut policies, mut rounds) = (Vec::new(), Vec::new(), Vec::new());
         let mut numbers: [Vec<f64>; 6] = Default::default();
-        for (panel, policy) in rows(&digest) {
-            for (round, at) in panel.panel.checkpoints.iter().zip(&policy.curve) {
-                panels.push(panel.panel.name.as_str());
+        for (environment, policy) in rows(&digest) {
+            for (round, at) in environment.results.checkpoints.iter().zip(&policy.curve) {
+                environments.push(environment.results.name.as_str());
                 policies.push(policy.label());
                 rounds.push(*round as i64);
                 let [lo, hi] = at.ci95().unwrap_or([f64::NAN; 2]);
@@ -63,7 +70,7 @@ impl Results {
             }
         }
         let columns = PyDict::new(py);
-        columns.set_item("panel", panels)?;
+        columns.set_item("panel", environments)?;
         columns.set_item("policy", policies)?;
         columns.set_item("round", PyArray1::from_vec(py, rounds))?;
         for (name, numbers) in ["mean", "lo95", "hi95", "median", "q10", "q90"].into_iter().zip(numbers) {
@@ -75,11 +82,11 @@ impl Results {
     /// Each trial's final regret, as columns.
     fn trials<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let digest = Digest::new(&self.results);
-        let (mut panels, mut policies, mut trials) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut environments, mut policies, mut trials) = (Vec::new(), Vec::new(), Vec::new());
         let (mut regrets, mut linears) = (Vec::new(), Vec::new());
-        for (panel, policy) in rows(&digest) {
+        for (environment, policy) in rows(&digest) {
             for (trial, linear) in policy.policy.trials.iter().zip(&policy.linear) {
-                panels.push(panel.panel.name.as_str());
+                environments.push(environment.results.name.as_str());
                 policies.push(policy.label());
                 trials.push(trial.trial as i64);
                 regrets.push(trial.total());
@@ -87,7 +94,7 @@ impl Results {
             }
         }
         let columns = PyDict::new(py);
-        columns.set_item("panel", panels)?;
+        columns.set_item("panel", environments)?;
         columns.set_item("policy", policies)?;
         columns.set_item("trial", PyArray1::from_vec(py, trials))?;
         columns.set_item("regret", PyArray1::from_vec(py, regrets))?;
@@ -121,6 +128,7 @@ impl Results {
 #[pyfunction]
 pub(crate) fn read_results(dir: PathBuf) -> PyResult<Results> {
     let (experiment, version, finished) = Store::read(&dir).map_err(refuse_lab)?;
-    let results = run::assemble(&reluctant_lab::registry(), &experiment, &finished).map_err(refuse_lab)?;
-    Ok(Results::new(reluctant_lab::results::Results { version, ..results }))
+    let mut results = run::assemble(&reluctant_lab::registry(), &experiment, &finished).map_err(refuse_lab)?;
+    results.version = version;
+    Ok(Results::new(results))
 }

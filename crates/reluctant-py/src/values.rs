@@ -50,7 +50,8 @@ pub(crate) fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(word) = value.cast::<PyString>() {
         return Ok(Value::Word(word.to_string()));
     }
-    // Whatever calls itself an integer is one, numpy's integers among them; a negative one is for the range check to refuse.
+    // Whatever calls itself an integer is one, numpy's integers among them; a negative one is
+    // for the range check to refuse.
     if value.hasattr("__index__")? {
         let whole = value.call_method0("__index__")?;
         return whole.extract::<u64>().map(Value::Count).or_else(|_| whole.extract::<f64>().map(Value::Real));
@@ -62,7 +63,8 @@ pub(crate) fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     Err(PyTypeError::new_err(format!("{name} must be a number, a word or true/false, not {found}")))
 }
 
-/// A whole number out of a range, such as a dimension or a seed; whatever is outside, below zero too, hears the same range.
+/// A whole number out of a range, such as a dimension or a seed; whatever is outside, below
+/// zero too, hears the same range.
 pub(crate) fn whole(name: &str, value: &Bound<'_, PyAny>, allowed: RangeInclusive<u64>) -> PyResult<u64> {
     if value.is_instance_of::<PyBool>() || !value.hasattr("__index__")? {
         let found = value.get_type().name()?;

@@ -1,7 +1,7 @@
 //! What a fit costs, in passes over the data.
 //!
-//! One pass is the value and the gradient of the loss by the plain method. The ratio of the two times, taken in one run,
-//! carries over to other machines; the times do not.
+//! One pass is the value and the gradient of the loss by the plain method. The ratio of the two times, taken in one
+//! run, carries over to other machines; the times do not.
 //!
 //! `cargo bench --bench estimate`
 

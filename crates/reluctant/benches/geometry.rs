@@ -88,7 +88,8 @@ fn main() {
                 let middle = bounds.get(bounds.len() / 2).copied().unwrap_or(0);
                 let most = bounds.last().copied().unwrap_or(0);
                 println!(
-                    "  d = {dim:>2}, k = {neurons:>2}, margin {margin:<4}, {samples:>3} samples: {}   proven {proven}/{all}   bounds median {middle}, most {most}",
+                    "  d = {dim:>2}, k = {neurons:>2}, margin {margin:<4}, {samples:>3} samples: {}   proven \
+                     {proven}/{all}   bounds median {middle}, most {most}",
                     summary(times)
                 );
             }

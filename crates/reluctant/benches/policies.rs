@@ -1,11 +1,11 @@
-//! What a round costs: `select` and `update` of every registered policy over a grid of (arms, d, k), how the cost grows, one fit of
-//! the estimator, and trials a second on one and two threads.
+//! What a round costs: `select` and `update` of every registered policy over a grid of (arms, d, k), how the cost
+//! grows, one fit of the estimator, and trials a second on one and two threads.
 //!
 //! `cargo bench -p reluctant --bench policies [-- NAME...]` for all policies, or some.
 //!
-//! Times are medians over rounds and depend on the machine; the exponents hardly do. An exponent is the slope of log time against
-//! log size with everything else at the base of the grid. Where a size is small beside what a round costs anyway, it is below its
-//! limit for large sizes.
+//! Times are medians over rounds and depend on the machine; the exponents hardly do. An exponent is the slope of log
+//! time against log size with everything else at the base of the grid. Where a size is small beside what a round costs
+//! anyway, it is below its limit for large sizes.
 
 mod floor;
 
@@ -50,31 +50,31 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn world(size: Size, key: Key) -> Result<Box<dyn env::Environment>> {
+fn environment(size: Size, key: Key) -> Result<Box<dyn env::Environment>> {
     let given = [("arms", size.arms), ("dim", size.dim), ("neurons", size.neurons)];
     let settings = given.iter().fold(Settings::new(), |settings, &(name, n)| settings.with(name, n as u64));
     env::build("relu-sphere", &settings, key)
 }
 
-/// The policy's first sample configuration, with what the world tells.
-fn build(entry: &Entry, size: Size, world: &dyn env::Environment, key: Key) -> Result<Box<dyn Policy>> {
+/// The policy's first sample configuration, with what the environment tells.
+fn build(entry: &Entry, size: Size, environment: &dyn env::Environment, key: Key) -> Result<Box<dyn Policy>> {
     let mut sample = entry.samples.first().map(|sample| sample.settings()).unwrap_or_default();
     if sample.get("neurons").is_some() {
         sample.set("neurons", size.neurons as u64);
     }
-    policy::build(entry.name, size.dim, &policy::tell(entry, &sample, &world.facts()), key)
+    policy::build(entry.name, size.dim, &policy::tell(entry, &sample, &environment.facts()), key)
 }
 
 /// The cost of each of rounds `from` to `from + count`, after the rounds before them; fewer if that takes too long.
 fn costs(entry: &Entry, size: Size, from: u64, count: u64) -> Result<Vec<Cost>> {
     let key = Key::new(7);
-    let world = world(size, key)?;
-    let mut policy = build(entry, size, world.as_ref(), key)?;
+    let environment = environment(size, key)?;
+    let mut policy = build(entry, size, environment.as_ref(), key)?;
     let (mut memory, mut scratch) = (RoundMemory::default(), Scratch::default());
     let mut costs = Vec::new();
     let begin = Instant::now();
     for round in 1..from + count {
-        let given = world.round(round, &mut memory)?;
+        let given = environment.round(round, &mut memory)?;
         let start = Instant::now();
         let choice = black_box(policy.select_in(black_box(&given), key.round(round), &mut scratch)?);
         let chosen = Instant::now();
@@ -163,18 +163,19 @@ fn least(runs: usize, mut run: impl FnMut()) -> f64 {
     least
 }
 
-/// OFU-ReLU against the floor, in alternation, over a thousand rounds. The arms of 64 rounds are drawn before the clock starts and
-/// come again and again, so that neither finds the processor in the state in which a random generator leaves it.
+/// OFU-ReLU against the floor, in alternation, over a thousand rounds. The arms of 64 rounds are drawn
+/// before the clock starts and come again and again, so that neither finds the processor in the state in
+/// which a random generator leaves it.
 fn against_the_floor(neurons: usize) -> Result<()> {
     const SETS: u64 = 64;
     let size = Size { neurons, ..BASE };
     let key = Key::new(8);
-    let world = world(size, key)?;
+    let environment = environment(size, key)?;
     let entry = policy::find("ofu-relu")?;
     let mut sets = Vec::new();
     for t in 1..=SETS {
         let mut memory = RoundMemory::default();
-        world.round(t, &mut memory)?;
+        environment.round(t, &mut memory)?;
         sets.push((memory.numbers, memory.means));
     }
     let net = ReluNet::random(2, neurons, &mut key.stream());
@@ -182,7 +183,7 @@ fn against_the_floor(neurons: usize) -> Result<()> {
     let (mut patterns, mut forms) = (vec![0; size.arms], vec![0.0; size.arms]);
     let (mut rounds, mut floors) = (Vec::new(), Vec::new());
     for repetition in 0..5 {
-        let mut policy = build(entry, size, world.as_ref(), key.trial(repetition))?;
+        let mut policy = build(entry, size, environment.as_ref(), key.trial(repetition))?;
         for round in 1..=1000 {
             let (numbers, means) = &sets[(round % SETS) as usize];
             let arms = Offer::finite(2, numbers)?;
@@ -216,10 +217,10 @@ fn throughput(threads: u64) -> Result<f64> {
     const EACH: u64 = 6;
     let trial = |number: u64| -> Result<()> {
         let key = Key::new(9).trial(number);
-        let world = world(BASE, key)?;
+        let environment = environment(BASE, key)?;
         for name in ["ofu-relu", "oful", "neural-ucb"] {
-            let mut policy = build(policy::find(name)?, BASE, world.as_ref(), key)?;
-            play(world.as_ref(), policy.as_mut(), key, 1000, |step| _ = black_box(step))?;
+            let mut policy = build(policy::find(name)?, BASE, environment.as_ref(), key)?;
+            play(environment.as_ref(), policy.as_mut(), key, 1000, |step| _ = black_box(step))?;
         }
         Ok(())
     };

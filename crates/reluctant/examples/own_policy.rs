@@ -1,6 +1,6 @@
-//! A policy of your own beside the built-in ones: registered in one line, it goes through the same conformance suite, is saved and
-//! restored like them, and plays on the same arms and the same noise. A program that hands the registry to `reluctant_cli::run` has the whole
-//! command with it: experiments in TOML can then name it, tune it and report it.
+//! A policy of your own beside the built-in ones: registered in one line, it goes through the same conformance suite,
+//! is saved and restored like them, and plays on the same arms and the same noise. A program that hands the registry to
+//! `reluctant_cli::run` has the whole command with it: experiments in TOML can then name it, tune it and report it.
 //!
 //! `cargo run --release -p reluctant --example own_policy`
 

@@ -61,8 +61,8 @@ impl<'a> From<&'a Cow<'_, [f64]>> for Action<'a> {
     }
 }
 
-/// The vector of an action that may enter `policy`, which is of dimension `dim`, with this reward. Every policy of vectors begins to
-/// learn with it, so that a refused observation leaves the policy as it was.
+/// The vector of an action that may enter `policy`, which is of dimension `dim`, with this reward. Every policy of
+/// vectors begins to learn with it, so that a refused observation leaves the policy as it was.
 pub fn check_observation<'a>(policy: &'static str, dim: usize, action: Action<'a>, reward: f64) -> Result<&'a [f64]> {
     let x = check_vector(policy, dim, action)?;
     check_finite("the reward", reward)?;

@@ -34,11 +34,11 @@ pub struct Choice<'a> {
     pub named: Option<(&'a str, &'a [f64])>,
     /// The predicted mean reward and the width of its interval.
     pub score: Score,
-    /// By how much it appealed: the number that was the greatest, mean plus width of an optimist or the drawn value of a sampler.
-    /// `None` if the action was left to chance.
+    /// By how much it appealed: the number that was the greatest, mean plus width of an optimist or the drawn value of
+    /// a sampler. `None` if the action was left to chance.
     pub appeal: Option<f64>,
-    /// The probability (on the sphere: the density) with which this action was chosen, 1 if nothing was left to chance. `None` where it
-    /// is not known: that of Thompson sampling has no closed form.
+    /// The probability (on the sphere: the density) with which this action was chosen, 1 if nothing was left to chance.
+    /// `None` where it is not known: that of Thompson sampling has no closed form.
     pub propensity: Option<f64>,
     /// For an optimistic choice from the sphere: how sure it is that no other action scores higher.
     pub certificate: Option<Certificate>,

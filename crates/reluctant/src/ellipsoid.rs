@@ -10,10 +10,11 @@
 //!
 //! (Abbasi-Yadkori, Pál and Szepesvári 2011, Theorem 2). So φ·ŵ ± β·√(φᵀA⁻¹φ) is an interval for the mean reward.
 //!
-//! A⁻¹ is kept by the Sherman–Morrison formula, for a round then costs O(D²), and computed anew from A every few hundred
-//! updates, so that rounding cannot build up. A and b themselves are sums to twice the precision: a policy that has settled adds the
-//! same φφᵀ a million times, where every rounding error points the same way and, divided by the small eigenvalues of A, would show in
-//! the sixth digit of the widths. For the same reason A⁻¹, ŵ and narrow widths are refined against A where it is ill-conditioned.
+//! A⁻¹ is kept by the Sherman–Morrison formula, for a round then costs O(D²), and computed anew from A every few
+//! hundred updates, so that rounding cannot build up. A and b themselves are sums to twice the precision: a policy that
+//! has settled adds the same φφᵀ a million times, where every rounding error points the same way and, divided by the
+//! small eigenvalues of A, would show in the sixth digit of the widths. For the same reason A⁻¹, ŵ and narrow widths
+//! are refined against A where it is ill-conditioned.
 //!
 //! To compute an inverse anew costs as much as D updates, and to refine it more than that: with hundreds of features a
 //! round in which it fell due would stall. So from [`LARGE`] features on A⁻¹ is refined a few columns at a time, all of
@@ -26,11 +27,12 @@ use crate::linalg::panels::Sums;
 use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, symmetric_times};
 use crate::spare::{Spare, with_zeros};
 
-/// Recompute the inverse from A after this many updates. Sooner would gain little: what is left is the rounding of A⁻¹ itself.
+/// Recompute the inverse from A after this many updates. Sooner would gain little: what is left
+/// is the rounding of A⁻¹ itself.
 const REFRESH: u32 = 512;
 
-/// Above this Σ φᵢ²(A⁻¹)ᵢᵢ, the Sherman–Morrison formula would cancel more than eight digits: the inverse is computed anew instead. In
-/// this sum the units of the features cancel, and directions in which φ does not go do not count.
+/// Above this Σ φᵢ²(A⁻¹)ᵢᵢ, the Sherman–Morrison formula would cancel more than eight digits: the inverse is computed
+/// anew instead. In this sum the units of the features cancel, and directions in which φ does not go do not count.
 const FAR: f64 = 1e8;
 
 /// Above this tr A·tr A⁻¹, a bound on the condition number, what is computed from A is refined.
@@ -39,8 +41,8 @@ const ILL_CONDITIONED: f64 = 1e6;
 /// The greatest residual I − A·A⁻¹ (the sum over a column) at which A⁻¹ is still refined.
 const NEAR: f64 = 0.5;
 
-/// From this many features on the inverse is refined a few columns at a time. Below, it is computed anew and refined as a
-/// whole, because results were published with the bits which that gives.
+/// From this many features on the inverse is refined a few columns at a time. Below, it is computed anew and refined as
+/// a whole, because results were published with the bits which that gives.
 pub const LARGE: usize = 257;
 
 /// So many columns of a large inverse are refined every so many updates: one a round, in vectors' worth.
@@ -62,7 +64,8 @@ pub struct Confidence {
 impl Confidence {
     /// β for a given log det A − log det A₀.
     pub fn radius(&self, log_det_ratio: f64) -> f64 {
-        // The sum can only be negative where log det is not counted as in the theorem; the radius is then its second term.
+        // The sum can only be negative where log det is not counted as in the theorem; the
+        // radius is then its second term.
         let information = (log_det_ratio - 2.0 * libm::log(self.delta)).max(0.0);
         self.sigma * information.sqrt() + self.lambda.sqrt() * self.norm_bound
     }
@@ -103,7 +106,8 @@ impl Ellipsoid {
         Self::with_prior(dim, diagonal(lambda), diagonal(1.0 / lambda), dim as f64 * libm::log(lambda))
     }
 
-    /// Ridge regression with prior precision A₀, given with its inverse and log-determinant, which callers know in closed form.
+    /// Ridge regression with prior precision A₀, given with its inverse and log-determinant, which
+    /// callers know in closed form.
     pub fn with_prior(dim: usize, precision: Vec<f64>, covariance: Vec<f64>, log_det: f64) -> Self {
         debug_assert!(precision.len() == dim * dim && covariance.len() == dim * dim);
         Ellipsoid {
@@ -298,7 +302,8 @@ impl Ellipsoid {
         }
     }
 
-    /// Whether the variances are those of a covariance: rounding leaves them so unless A is too ill-conditioned for doubles.
+    /// Whether the variances are those of a covariance: rounding leaves them so unless A is too
+    /// ill-conditioned for doubles.
     fn is_positive(&self) -> bool {
         self.covariance.iter().step_by(self.dim + 1).all(|x| *x > 0.0 && x.is_finite())
     }
@@ -373,8 +378,9 @@ impl Ellipsoid {
     pub fn refresh(&mut self) {
         self.since_refresh = 0;
         let mut work = Spare::copy(&self.precision);
-        // Beside an observation of enormous size (10⁸ times that of the others) they and the prior are lost to rounding, and A is not
-        // positive definite or only by luck: then a prior that rounding does not lose takes its place. Widths are narrower with it.
+        // Beside an observation of enormous size (10⁸ times that of the others) they and the prior are lost to
+        // rounding, and A is not positive definite or only by luck: then a prior that rounding does not lose takes its
+        // place. Widths are narrower with it.
         for ridge in [0.0, 1e-14, 1e-12, 1e-10] {
             let entries = self.precision.iter().zip(&self.precision_lost);
             work.iter_mut().zip(entries).for_each(|(work, (entry, lost))| *work = entry + lost);
@@ -394,8 +400,8 @@ impl Ellipsoid {
 }
 
 impl Ellipsoid {
-    /// Refines A⁻¹ and ŵ if A is ill-conditioned: its entries, rounded, are then not good enough for its inverse. False, with ŵ and
-    /// A⁻¹ as they were, if A⁻¹ is not near enough to be refined.
+    /// Refines A⁻¹ and ŵ if A is ill-conditioned: its entries, rounded, are then not good enough for its inverse.
+    /// False, with ŵ and A⁻¹ as they were, if A⁻¹ is not near enough to be refined.
     fn refine_all(&mut self) -> bool {
         let n = self.dim;
         let size: f64 = self.precision.iter().step_by(n + 1).sum();
@@ -438,7 +444,8 @@ impl Ellipsoid {
 }
 
 impl Ellipsoid {
-    /// Multiplies the weight of everything that was observed by `factor`, of plain ridge regression with penalty λ: A − λI and b shrink.
+    /// Multiplies the weight of everything that was observed by `factor`, of plain ridge regression with
+    /// penalty λ: A − λI and b shrink.
     pub(crate) fn forget(&mut self, factor: f64, lambda: f64) {
         for sums in [&mut self.precision, &mut self.precision_lost, &mut self.moment, &mut self.moment_lost] {
             sums.iter_mut().for_each(|x| *x *= factor);

@@ -1,7 +1,7 @@
 //! Everything that can go wrong, as facts with fields.
 //!
-//! Each message is one sentence that says what is wrong, where, and what is allowed. The lab and the command line add the
-//! file, the line and the field.
+//! Each message is one sentence that says what is wrong, where, and what is allowed. The lab and the command line add
+//! the file, the line and the field.
 
 use std::borrow::Cow;
 

@@ -1,11 +1,11 @@
 //! The linear regime: a ReLU network whose activations are frozen at an estimate Θ̃.
 //!
-//! With 1ᵢ(x) = 1(θ̃ᵢ·x ≥ 0) fixed, the reward is linear in x‡ (equation `eq:model_sign`), sign mistakes of Θ̃ included, and ridge
-//! regression with its confidence set applies. OFU-ReLU and OFU-ReLU+ both end here.
+//! With 1ᵢ(x) = 1(θ̃ᵢ·x ≥ 0) fixed, the reward is linear in x‡ (equation `eq:model_sign`), sign mistakes of Θ̃
+//! included, and ridge regression with its confidence set applies. OFU-ReLU and OFU-ReLU+ both end here.
 //!
-//! Arms that share an activation pattern s share everything: in the compact features φ, the mean is θ_s·x and the squared width
-//! xᵀM_s x, with θ_s = w₀ + Σ_{i∈s} wᵢ and M_s the sum of the d×d blocks of A⁻¹ over {0}∪s. So a round of n arms costs
-//! O(nkd + patterns·k²d² + nd²), not O(n·(kd)²).
+//! Arms that share an activation pattern s share everything: in the compact features φ, the mean is θ_s·x and the
+//! squared width xᵀM_s x, with θ_s = w₀ + Σ_{i∈s} wᵢ and M_s the sum of the d×d blocks of A⁻¹ over {0}∪s. So a round of
+//! n arms costs O(nkd + patterns·k²d² + nd²), not O(n·(kd)²).
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,8 @@ impl FrozenRelu {
         FrozenRelu { network, ellipsoid }
     }
 
-    /// The same, with the penalty towards `network` itself instead of towards zero: for a network that is already nearly right.
+    /// The same, with the penalty towards `network` itself instead of towards zero: for a network
+    /// that is already nearly right.
     pub fn centred(network: ReluNet, lambda: f64) -> Self {
         let mut regime = Self::new(network, lambda);
         // φ = (x, 1₁x, …, 1ₖx), so the network's own weights are (0, s₁θ₁, …, sₖθₖ).
@@ -98,8 +99,8 @@ impl FrozenRelu {
         }
     }
 
-    /// The arm of greatest mean plus `radius` times width among those in X(Θ̃, margin), or among all if none lies there; the first of
-    /// ties.
+    /// The arm of greatest mean plus `radius` times width among those in X(Θ̃, margin), or among all if none
+    /// lies there; the first of ties.
     pub fn optimistic_arm(&self, rows: Rows<'_>, radius: f64, margin: f64, scratch: &mut Scratch) -> (usize, Score) {
         if !Optimist::covers(rows.dim(), self.network.neurons()) {
             return self.optimistic_arm_plain(rows, radius, margin, scratch);
@@ -122,7 +123,8 @@ impl FrozenRelu {
         run(Optimist { network: &self.network, margin, radius, local_model, score })
     }
 
-    /// What [`FrozenRelu::optimistic_arm`] finds, by scoring every arm: for large networks, and the reference for small ones.
+    /// What [`FrozenRelu::optimistic_arm`] finds, by scoring every arm: for large networks, and
+    /// the reference for small ones.
     pub fn optimistic_arm_plain(
         &self,
         rows: Rows<'_>,
@@ -187,8 +189,8 @@ impl FrozenRelu {
         }
     }
 
-    /// For a dimension that the compiler knows. Each row of blocks is summed on its own first: one long chain of additions would be
-    /// what a round waits for.
+    /// For a dimension that the compiler knows. Each row of blocks is summed on its own first: one long chain of
+    /// additions would be what a round waits for.
     fn local_model_fixed<const D: usize>(&self, pattern: Pattern, out: &mut [f64]) {
         let mut active = [0; MAX_NEURONS + 1];
         let mut count = 1;
@@ -227,7 +229,8 @@ impl FrozenRelu {
         out[D..].copy_from_slice(m.as_flattened());
     }
 
-    /// What [`FrozenRelu::score`] computes, straight from the definition with the paper's literal features: the reference.
+    /// What [`FrozenRelu::score`] computes, straight from the definition with the paper's
+    /// literal features: the reference.
     pub fn score_reference(literal: &Ellipsoid, network: &ReluNet, rows: Rows<'_>, radius: f64) -> Vec<Score> {
         let score = |x: &[f64]| {
             let features = network.x_ddagger(x);

@@ -8,8 +8,8 @@ thread_local! {
     pub(crate) static GIVEN: std::cell::Cell<Option<Arch>> = const { std::cell::Cell::new(None) };
 }
 
-/// The instruction set that kernels run with: the best that the machine has. Every kernel asks here, so that tests can run
-/// them with another.
+/// The instruction set that kernels run with: the best that the machine has. Every kernel asks here, so that
+/// tests can run them with another.
 #[inline]
 #[allow(clippy::disallowed_methods, reason = "the one place that looks for it")]
 pub(crate) fn arch() -> Arch {

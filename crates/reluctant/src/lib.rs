@@ -1,9 +1,9 @@
 //! Bandits for rewards with ReLU structure.
 //!
-//! Each round offers arms x on the unit sphere; the reward of the chosen one is Σᵢ max(0, θᵢ·x) plus noise, with unknown neurons θᵢ. This
-//! crate implements "Stochastic Bandits with ReLU Neural Networks" (Xu, Bastani, Goel and Bastani, ICML 2024): its algorithms OFU-ReLU
-//! and OFU-ReLU+, its baselines OFUL and NeuralUCB, its estimator, and its statements as functions. It has no files, clocks, threads,
-//! printing or global state: whoever embeds it brings those.
+//! Each round offers arms x on the unit sphere; the reward of the chosen one is Σᵢ max(0, θᵢ·x) plus noise, with
+//! unknown neurons θᵢ. This crate implements "Stochastic Bandits with ReLU Neural Networks" (Xu, Bastani, Goel and
+//! Bastani, ICML 2024): its algorithms OFU-ReLU and OFU-ReLU+, its baselines OFUL and NeuralUCB, its estimator, and its
+//! statements as functions. It has no files, clocks, threads, printing or global state: whoever embeds it brings those.
 //!
 //! # A tour
 //!
@@ -51,8 +51,8 @@
 //! | [`conformance`] | the checks that every policy must pass |
 //! | [`params`], [`rng`], [`error`], [`limits`], [`linalg`] | parameters as data, keyed randomness, errors, small dense matrices |
 //!
-//! Numbers are `f64`, and every result is the same to the bit on every machine: randomness is named by a [`Key`], and no arithmetic
-//! depends on the instruction set or on the platform's mathematical library.
+//! Numbers are `f64`, and every result is the same to the bit on every machine: randomness is named by a [`Key`], and
+//! no arithmetic depends on the instruction set or on the platform's mathematical library.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -89,7 +89,8 @@ mod scratch;
 mod spare;
 pub mod theory;
 
-/// What results depend on besides settings and keys: counted up whenever published bits change. The lab does not mix results of two.
+/// What results depend on besides settings and keys: counted up whenever published bits change. The
+/// lab does not mix results of two.
 pub const BEHAVIOUR: u32 = 1;
 
 pub use action::Action;

@@ -28,7 +28,8 @@ impl<'a> Offer<'a> {
         Rows::new(dim, data).map(Offer::Rows)
     }
 
-    /// The same, but whether all numbers are finite is looked at by whoever chooses: in the pass that scores, where there is one.
+    /// The same, but whether all numbers are finite is looked at by whoever chooses: in the pass
+    /// that scores, where there is one.
     pub fn deferred(dim: usize, data: &'a [f64]) -> Result<Self> {
         Rows::deferred(dim, data).map(Offer::Rows)
     }
@@ -205,7 +206,8 @@ fn first_beyond_limit(data: &[f64]) -> Option<usize> {
 /// The name of an action.
 pub type Name = Arc<str>;
 
-/// A context and the actions that are on offer in it, borrowed, checked once: all numbers finite, every action named once.
+/// A context and the actions that are on offer in it, borrowed, checked once: all numbers
+/// finite, every action named once.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Context<'a> {
     features: &'a [f64],

@@ -1,7 +1,7 @@
 //! Parameters as data: a table of [`Param`]s drives parsing, range checks, help, documentation and tests.
 //!
-//! A user gives [`Settings`] (names and values, unchecked). [`Params::resolve`] checks them against a table: unknown names,
-//! wrong types and values out of range become one clear error; what is not given takes its default.
+//! A user gives [`Settings`] (names and values, unchecked). [`Params::resolve`] checks them against a table: unknown
+//! names, wrong types and values out of range become one clear error; what is not given takes its default.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -353,8 +353,8 @@ impl Param {
     }
 }
 
-/// Checked parameters. They remember which of them were asked for: what a policy or an environment did not read while it was made is
-/// no part of what it is.
+/// Checked parameters. They remember which of them were asked for: what a policy or an environment did not read while
+/// it was made is no part of what it is.
 #[derive(Debug, Clone)]
 pub struct Params {
     values: BTreeMap<String, Value>,

@@ -5,7 +5,8 @@ use crate::relu::Pattern;
 /// Marks an empty place.
 const EMPTY: u32 = u32::MAX;
 
-/// Numbers patterns 0, 1, 2, … as they are met. Open addressing, at most half full, its memory kept from round to round.
+/// Numbers patterns 0, 1, 2, … as they are met. Open addressing, at most half full, its memory kept from round to
+/// round.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct PatternTable {
     keys: Vec<Pattern>,

@@ -54,8 +54,8 @@ pub struct Stopped {
     pub cause: Error,
 }
 
-/// Plays several policies on the same rounds, each as if it were alone, and hands each round of each to `each`, with the policy's
-/// number. The environment is asked for each round once.
+/// Plays several policies on the same rounds, each as if it were alone, and hands each round of each to `each`, with
+/// the policy's number. The environment is asked for each round once.
 pub fn play_together(
     environment: &dyn Environment,
     policies: &mut [&mut dyn Policy],

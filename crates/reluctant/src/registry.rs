@@ -1,7 +1,7 @@
 //! The policies and environments that a program knows ([`Registry`]): the built-in ones, and whatever it adds.
 //!
-//! A registry is a value. The built-in one is the default; a program adds a policy or an environment of its own in one line and hands
-//! the registry to the lab, whose experiments can then name, tune, resume and report it.
+//! A registry is a value. The built-in one is the default; a program adds a policy or an environment of its own in one
+//! line and hands the registry to the lab, whose experiments can then name, tune, resume and report it.
 //!
 //! ```
 //! use reluctant::{Key, Registry, Settings, policy};

@@ -1,9 +1,9 @@
 //! Keyed randomness: a [`Key`] names a stream of random numbers.
 //!
-//! The key (seed, trial, round, purpose) *is* the 256-bit key of a ChaCha8 generator. Two different keys give independent
-//! streams, and a stream does not depend on what was drawn from any other, so neither the number of threads nor the order of
-//! policies changes a bit of any result. The functions that turn bits into numbers use no mathematics of the platform, so the
-//! bits are also the same on every machine.
+//! The key (seed, trial, round, purpose) *is* the 256-bit key of a ChaCha8 generator. Two different keys give
+//! independent streams, and a stream does not depend on what was drawn from any other, so neither the number of threads
+//! nor the order of policies changes a bit of any result. The functions that turn bits into numbers use no mathematics
+//! of the platform, so the bits are also the same on every machine.
 
 use std::sync::LazyLock;
 
@@ -70,7 +70,8 @@ impl Key {
         Key { purpose, ..self }
     }
 
-    /// The same key for one of several things with names of their own, such as the models of actions: each has streams of its own.
+    /// The same key for one of several things with names of their own, such as the models of actions:
+    /// each has streams of its own.
     pub const fn branch(self, name: &str) -> Self {
         // FNV-1a, then the finaliser of SplitMix64: near names end far apart, on every machine alike.
         let (bytes, mut i) = (name.as_bytes(), 0);
@@ -112,7 +113,8 @@ static EDGES: LazyLock<[f64; LAYERS + 1]> = LazyLock::new(|| {
     edges
 });
 
-/// A standard normal number, by the ziggurat method: 98.8 % of draws cost one random word, one multiplication and one comparison.
+/// A standard normal number, by the ziggurat method: 98.8 % of draws cost one random word, one
+/// multiplication and one comparison.
 pub fn normal(stream: &mut impl Rng) -> f64 {
     let edges = &*EDGES;
     loop {
@@ -233,7 +235,8 @@ mod tests {
     const PINNED_WORD: u64 = 17803471745007781171;
     const PINNED_NORMAL: u64 = 4607662528955999333;
 
-    /// Moments up to the fourth, and the share in each of ten equally likely bins and in the tails, against the normal law.
+    /// Moments up to the fourth, and the share in each of ten equally likely bins and in the
+    /// tails, against the normal law.
     #[test]
     fn normal_numbers_follow_the_normal_law() {
         let mut stream = Key::new(4).stream();

@@ -1,4 +1,5 @@
-//! A round as an environment gives it ([`Round`]): the offer, the mean reward of everything on offer, and the noise of what is chosen.
+//! A round as an environment gives it ([`Round`]): the offer, the mean reward of everything on offer,
+//! and the noise of what is chosen.
 
 use std::fmt;
 
@@ -48,7 +49,8 @@ pub enum Noise<'a> {
     Added(f64),
     /// A number for each action is added.
     Each(&'a [f64]),
-    /// The mean is the probability of a reward of 1, and this number, uniform on [0, 1), decides; otherwise the reward is 0.
+    /// The mean is the probability of a reward of 1, and this number, uniform on [0, 1),
+    /// decides; otherwise the reward is 0.
     Coin(f64),
 }
 
@@ -98,8 +100,8 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// An error unless there is one finite mean reward, and one finite noise, for everything on offer. Environments of this crate hold to
-    /// it; those that others write are checked.
+    /// An error unless there is one finite mean reward, and one finite noise, for everything on offer. Environments of
+    /// this crate hold to it; those that others write are checked.
     pub fn check(&self) -> Result<()> {
         let counted = |what: &'static str, numbers: &[f64]| {
             let count = self.offer.count().unwrap_or(0);

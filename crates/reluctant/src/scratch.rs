@@ -4,7 +4,8 @@ use crate::choice::Score;
 use crate::kernels::{LANES, ModelTable};
 use crate::patterns::PatternTable;
 
-/// Memory that `select` and `score` work in. Its content between calls means nothing, but for the scores that `score` left.
+/// Memory that `select` and `score` work in. Its content between calls means nothing, but for
+/// the scores that `score` left.
 #[derive(Debug, Default, Clone)]
 pub struct Scratch {
     /// One score an action.

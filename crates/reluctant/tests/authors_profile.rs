@@ -1,5 +1,5 @@
-//! What the authors' code does differently, one switch of `ofu-relu` at a time: each changes what its documentation says and
-//! nothing else.
+//! What the authors' code does differently, one switch of `ofu-relu` at a time: each changes what its
+//! documentation says and nothing else.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -21,11 +21,11 @@ struct History {
 
 impl History {
     fn new(rounds: usize) -> Self {
-        let world = env::build("relu-sphere", &Settings::new().with("arms", 25u64), KEY).unwrap();
+        let environment = env::build("relu-sphere", &Settings::new().with("arms", 25u64), KEY).unwrap();
         let (mut xs, mut ys, mut arms) = (Vec::new(), Vec::new(), Vec::new());
         for t in 1..=rounds as u64 {
             let mut memory = RoundMemory::default();
-            let round = world.round(t, &mut memory).unwrap();
+            let round = environment.round(t, &mut memory).unwrap();
             let rows = round.offer.rows("test").unwrap();
             let choice = Choice::row(rows, 0, Score::default());
             xs.extend_from_slice(rows.get(0));
@@ -73,7 +73,8 @@ fn only_the_radius_differs(changed: &Settings, history: &History, expected: impl
     }
 }
 
-/// The paper: S = √(5k), σ in the radius, log det V − D·log λ, every exploration sample, a radius from the first round on.
+/// The paper: S = √(5k), σ in the radius, log det V − D·log λ, every exploration sample, a
+/// radius from the first round on.
 #[test]
 fn without_a_switch_it_is_the_paper() {
     for rounds in [EXPLORE, 60] {

@@ -1,7 +1,8 @@
-//! Deliberately broken policies: the conformance suite must reject each of them, by exactly the check that is meant for it.
+//! Deliberately broken policies: the conformance suite must reject each of them, by exactly
+//! the check that is meant for it.
 //!
-//! One honest policy (explore, then optimism on a ridge regression) with one fault at a time. Without a fault it passes every
-//! check, so it is the fault that is found.
+//! One honest policy (explore, then optimism on a ridge regression) with one fault at a time. Without a fault it passes
+//! every check, so it is the fault that is found.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

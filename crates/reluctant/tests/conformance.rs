@@ -1,5 +1,6 @@
 //! Every registered policy × sample configuration × check, each under its own name, such as
-//! `ofu-relu/gap/select_does_not_learn` or, in contexts, `ofu-relu/default-contexts/select_does_not_learn`. An excused check is run too, and must still fail for its exception to stand.
+//! `ofu-relu/gap/select_does_not_learn` or, in contexts, `ofu-relu/default-contexts/select_does_not_learn`. An excused
+//! check is run too, and must still fail for its exception to stand.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! After 10⁶ updates, what [`Ellipsoid`] keeps step by step must still be what a computation from scratch gives.
 //!
-//! The reference sums the Gram matrix and factors it in double-double arithmetic (about 32 digits), so that its own error is nothing
-//! beside the 1e-8 that is allowed.
+//! The reference sums the Gram matrix and factors it in double-double arithmetic (about 32 digits), so that its own
+//! error is nothing beside the 1e-8 that is allowed.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -160,7 +160,8 @@ struct Drift {
     width: f64,
 }
 
-/// Feeds `UPDATES` features to `ellipsoid` and to the reference, and compares them, the widths in directions of the stream.
+/// Feeds `UPDATES` features to `ellipsoid` and to the reference, and compares them, the widths in directions of the
+/// stream.
 fn drift(mut ellipsoid: Ellipsoid, mut feature: impl FnMut(usize, &mut [f64])) -> Drift {
     let dim = ellipsoid.dim();
     let mut reference = Reference::new(&ellipsoid);
@@ -273,8 +274,8 @@ fn compact_features_on_a_concentrated_stream() {
     assert_small(&drift, "compact features, concentrated");
 }
 
-/// One fixed arm for ever after twenty random ones: every rounding error points the same way, and plain sums would lose the sixth
-/// digit.
+/// One fixed arm for ever after twenty random ones: every rounding error points the same way, and plain
+/// sums would lose the sixth digit.
 #[test]
 fn a_locked_stream() {
     let mut stream = Key::new(6).stream();
@@ -289,8 +290,8 @@ fn a_locked_stream() {
     assert_small(&drift, "locked");
 }
 
-/// As above, but λ alone holds some directions: the condition number is 10⁹, and the width of the arm that is played is 10⁻³ beside
-/// entries of A⁻¹ in the hundreds.
+/// As above, but λ alone holds some directions: the condition number is 10⁹, and the width of the arm that is played is
+/// 10⁻³ beside entries of A⁻¹ in the hundreds.
 #[test]
 fn compact_features_on_a_locked_stream() {
     let mut stream = Key::new(7).stream();

@@ -140,7 +140,8 @@ proptest! {
     }
 }
 
-/// As many neurons as a pattern has bits: nearly every arm has a pattern of its own, and the hash table is put to the test.
+/// As many neurons as a pattern has bits: nearly every arm has a pattern of its own, and the
+/// hash table is put to the test.
 #[test]
 fn scores_by_pattern_with_64_neurons() {
     for seed in 0..3 {

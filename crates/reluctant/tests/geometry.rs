@@ -195,7 +195,8 @@ fn the_best_value_may_be_negative() {
     }
 }
 
-/// Every sum of neurons on the sphere is their best value at radius 0 with a perfect estimate: two parts check each other.
+/// Every sum of neurons on the sphere is their best value at radius 0 with a perfect estimate: two parts check each
+/// other.
 #[test]
 fn without_width_the_optimistic_action_is_the_best_action() {
     let mut stream = Key::new(7).stream();

@@ -1,4 +1,5 @@
-//! What rounds cost in memory: no allocation once a policy is warm, and no growth with T, except where the method keeps the history.
+//! What rounds cost in memory: no allocation once a policy is warm, and no growth with T, except where
+//! the method keeps the history.
 
 #![allow(clippy::unwrap_used)]
 
@@ -46,9 +47,9 @@ fn names(list: &[(&str, &str)], name: &str) -> bool {
     list.iter().any(|(policy, _)| *policy == name)
 }
 
-/// A policy in a small world, and a way to play on.
+/// A policy in a small environment, and a way to play on.
 struct Game {
-    world: Box<dyn env::Environment>,
+    environment: Box<dyn env::Environment>,
     policy: Box<dyn Policy>,
     scratch: Scratch,
     memory: RoundMemory,
@@ -60,14 +61,14 @@ impl Game {
         Self::with(sample.settings(), Settings::new(), name, sample)
     }
 
-    /// With other settings than the sample's, and in another world.
-    fn with(settings: Settings, world: Settings, name: &str, sample: &Sample) -> Self {
+    /// With other settings than the sample's, and in another environment.
+    fn with(settings: Settings, environment: Settings, name: &str, sample: &Sample) -> Self {
         let key = Key::new(5);
-        let world = env::build(sample.environment, &world.with("arms", 100u64), key).unwrap();
+        let environment = env::build(sample.environment, &environment.with("arms", 100u64), key).unwrap();
         let entry = policy::find(name).unwrap();
-        let settings = policy::tell(entry, &settings, &world.facts());
-        let policy = policy::build(name, world.space(), &settings, key).unwrap();
-        Game { world, policy, scratch: Scratch::default(), memory: RoundMemory::default(), round: 0 }
+        let settings = policy::tell(entry, &settings, &environment.facts());
+        let policy = policy::build(name, environment.space(), &settings, key).unwrap();
+        Game { environment, policy, scratch: Scratch::default(), memory: RoundMemory::default(), round: 0 }
     }
 
     /// Plays so many rounds; how often `select` and `update` allocated.
@@ -75,8 +76,8 @@ impl Game {
         let mut total = 0;
         for _ in 0..rounds {
             self.round += 1;
-            let Game { world, policy, scratch, memory, round } = self;
-            let offered = world.round(*round, memory).unwrap();
+            let Game { environment, policy, scratch, memory, round } = self;
+            let offered = environment.round(*round, memory).unwrap();
             let counted = allocation_counter::measure(|| {
                 let choice = policy.select_in(&offered, Key::new(5).round(*round), scratch).unwrap();
                 let reward = offered.reward(&choice, offered.mean(&choice).unwrap());
@@ -152,7 +153,7 @@ fn a_full_history_condenses_in_the_memory_it_has() {
 
 /// The net bytes by which `rounds` more rounds make a policy larger, with all memory that is kept for it.
 fn growth(game: &mut Game, rounds: u64) -> i64 {
-    // The world's buffer and the scratch memory are long as large as they get.
+    // The environment's buffer and the scratch memory are long as large as they get.
     allocation_counter::measure(|| _ = game.play(rounds)).bytes_current
 }
 

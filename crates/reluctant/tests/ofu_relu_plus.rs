@@ -40,8 +40,8 @@ impl Data {
 
 fn play(settings: Settings, rounds: u64) -> Vec<Round> {
     let settings = settings.with("neurons", NEURONS as u64).with("lambda", LAMBDA);
-    let world = env::build("relu-sphere", &Settings::new().with("arms", 30u64), KEY).unwrap();
-    let mut policy = policy::build("ofu-relu-plus", world.space(), &settings, KEY).unwrap();
+    let environment = env::build("relu-sphere", &Settings::new().with("arms", 30u64), KEY).unwrap();
+    let mut policy = policy::build("ofu-relu-plus", environment.space(), &settings, KEY).unwrap();
     let mut scratch = Scratch::default();
     let mut seen = Vec::new();
     for t in 1..=rounds {
@@ -51,7 +51,7 @@ fn play(settings: Settings, rounds: u64) -> Vec<Round> {
         let all = Data { xs: numbers("xs"), ys: numbers("ys") };
         let concrete: OfuReluPlus = serde_json::from_value(state.clone()).unwrap();
         let mut memory = RoundMemory::default();
-        let offered = world.round(t, &mut memory).unwrap();
+        let offered = environment.round(t, &mut memory).unwrap();
         let arms = offered.offer.rows("test").unwrap().data().to_vec();
         let choice = policy.select(offered.offer, KEY.round(t), &mut scratch).unwrap();
         let reward = offered.reward(&choice, offered.mean(&choice).unwrap());

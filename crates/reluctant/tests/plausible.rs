@@ -1,5 +1,5 @@
-//! The policy `plausible` where its promises can be tested: it freezes and thaws, says what it does, and survives rewards that no
-//! network explains.
+//! The policy `plausible` where its promises can be tested: it freezes and thaws, says what it does, and survives
+//! rewards that no network explains.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
@@ -19,7 +19,7 @@ fn arms(game: u64, round: u64, dim: usize) -> Vec<f64> {
     arms
 }
 
-/// Plays `rounds` rounds in the world of mean reward `mean` and noise `noise`; the regret.
+/// Plays `rounds` rounds in an environment of mean reward `mean` and noise `noise`; the regret.
 fn play(
     policy: &mut dyn Policy,
     rounds: Range<u64>,
@@ -103,7 +103,7 @@ fn networks_of_any_length_do_not_depend_on_the_unit_of_the_rewards() {
 }
 
 #[test]
-fn it_freezes_once_the_networks_agree_and_thaws_when_the_world_changes() {
+fn it_freezes_once_the_networks_agree_and_thaws_when_the_environment_changes() {
     let (before, after) = (truth(1, 3), truth(2, 3));
     let mut policy = plausible(told(3, 0.1));
     play(policy.as_mut(), 0..1500, |x| before.value(x), gaussian(0.1));
@@ -166,16 +166,16 @@ fn sampling_draws_a_network_on_the_sphere_too() {
 
 /// Rewards that no network of the range explains: no more than half worse than a linear bandit with a constant.
 #[test]
-fn worlds_that_no_network_explains_end_in_the_linear_model() {
-    type World = (&'static str, fn(&[f64]) -> f64, f64, bool);
-    let worlds: [World; 5] = [
+fn rewards_that_no_network_explains_end_in_the_linear_model() {
+    type Case = (&'static str, fn(&[f64]) -> f64, f64, bool);
+    let cases: [Case; 5] = [
         ("linear", |x| 20.0 * x[0] - 6.0 * x[1], 2.0, true),
         ("offset", |x| 40.0 + x[0], 0.1, true),
         ("large", |x| 1e6 * (x[0].max(0.0) + x[1].max(0.0)), 1e5, true),
         ("small", |x| 1e-6 * (x[0].max(0.0) + x[1].max(0.0)), 1e-7, true),
         ("noise", |_| 0.0, 1.0, false),
     ];
-    for (name, mean, sigma, flagged) in worlds {
+    for (name, mean, sigma, flagged) in cases {
         for settings in [told(3, 0.1), Settings::new()] {
             let mut policy = plausible(settings.clone());
             let (mut regret, mut allowed) = (0.0, 0.0);
@@ -193,19 +193,19 @@ fn worlds_that_no_network_explains_end_in_the_linear_model() {
     }
 }
 
-/// Networks can imitate a linear world where it is played: if all neurons point to the first action they explain an offset, and say that
-/// nothing is better. So it is looked into what a linear function hopes for, and evidence decides.
+/// Networks can imitate a linear function where it is played: if all neurons point to the first action they explain an
+/// offset, and say that nothing is better. So it is looked into what a linear function hopes for, and evidence decides.
 #[test]
 fn a_linear_function_is_not_taken_for_neurons() {
     let (not_told, three, five) = (Settings::new(), told(3, 0.1), told(5, 0.1));
-    let worlds = [
+    let cases = [
         (2, &not_told, 2.0, 10.0),
         (2, &not_told, 2.0, 14.0),
         (2, &three, 1.0, 3.0),
         (2, &three, 0.5, 3.0),
         (5, &five, 1.0, 0.0),
     ];
-    for (dim, settings, slope, offset) in worlds {
+    for (dim, settings, slope, offset) in cases {
         let mean = |x: &[f64]| slope * (0.8 * x[0] - 0.6 * x[1]) + offset;
         let (mut regret, mut allowed) = (0.0, 0.0);
         for game in 0..4 {
@@ -221,7 +221,8 @@ fn a_linear_function_is_not_taken_for_neurons() {
     }
 }
 
-/// Sizes are compared by their predictions: where all are absurd, none is worse than another, and the state stays one that can be saved.
+/// Sizes are compared by their predictions: where all are absurd, none is worse than another, and the
+/// state stays one that can be saved.
 #[test]
 fn absurd_rewards_leave_something_to_choose_by() {
     for scale in [1e98, 1e-98] {

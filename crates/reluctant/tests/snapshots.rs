@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 /// A policy with a little history, saved during exploration and after it.
 fn saved(name: &str, sample: &Sample, rounds: u64) -> Snapshot {
     let key = Key::new(1);
-    let world = env::build(sample.environment, &reluctant::Settings::new().with("arms", 10u64), key).unwrap();
+    let environment = env::build(sample.environment, &reluctant::Settings::new().with("arms", 10u64), key).unwrap();
     let mut policy = policy::build(name, 2, &sample.settings(), key).unwrap();
-    reluctant::play(world.as_ref(), policy.as_mut(), key, rounds, |_| {}).unwrap();
+    reluctant::play(environment.as_ref(), policy.as_mut(), key, rounds, |_| {}).unwrap();
     policy.snapshot().unwrap()
 }
 

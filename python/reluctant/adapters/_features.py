@@ -18,7 +18,9 @@ def reals(what: str, value: Any) -> NDArray[np.float64]:
     refuse_masked(**{what: value})
     array = np.asarray(value)
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{what} must hold real numbers, not {value!r}: say by features=... what the policy shall see of it")
+        raise TypeError(
+            f"{what} must hold real numbers, not {value!r}: say by features=... what the policy shall see of it"
+        )
     return np.atleast_1d(array.astype(np.float64))
 
 

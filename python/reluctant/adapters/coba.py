@@ -46,7 +46,7 @@ class CobaLearner(Learner):  # type: ignore[misc]
         return {"family": type(self._policy).__name__, "seed": self._policy.seed, **self._policy.params}
 
     def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, float | None]:
-        """The chosen action and the probability with which it was chosen; ``None`` where that is not known, as with Thompson sampling."""
+        """The chosen action and its probability; ``None`` where that is not known, as with Thompson sampling."""
         if self._has_names(context, actions[0]):
             choice = self._policy.select(in_context(context), actions=[_name(action) for action in actions])
         else:

@@ -1,6 +1,7 @@
 """A policy for the Open Bandit Pipeline: ``select_action`` and ``update_params``, all that ``obp.simulator`` asks for.
 
-The class does not inherit from obp's, so that it can be made where that package, with its old or large dependencies, is not.
+The class does not inherit from obp's, so that it can be made where that package, with its old
+or large dependencies, is not.
 
 >>> import numpy as np
 >>> from reluctant import Oful
@@ -83,7 +84,9 @@ class ObpPolicy:
         if self._has_names(x):
             return np.array([self._policy.select_index(x, actions=[str(action) for action in range(self.n_actions)])])
         features = self._features or one_hot(self.n_actions)
-        return np.array([self._policy.select_index(np.stack([features(x, action) for action in range(self.n_actions)]))])
+        return np.array(
+            [self._policy.select_index(np.stack([features(x, action) for action in range(self.n_actions)]))]
+        )
 
     def update_params(self, action: int, reward: float, context: Any = None) -> None:
         """Learns that an action was rewarded in a context."""

@@ -87,8 +87,8 @@ class RiverContextualPolicy(_ContextualPolicy):  # type: ignore[misc]
         Copied, so that river's clones start afresh. Its dimension is the number of the context's entries, or that of
         the features.
     features : callable, optional
-        ``features(arm_id, context)`` returns the vector that the policy sees. By default arms are named actions in the context,
-        whose numbers are taken in the order of their names.
+        ``features(arm_id, context)`` returns the vector that the policy sees. By default arms are named actions in the
+        context, whose numbers are taken in the order of their names.
     reward_obj, reward_scaler, burn_in
         As in river.
     """
@@ -108,7 +108,9 @@ class RiverContextualPolicy(_ContextualPolicy):  # type: ignore[misc]
 
     def _pull(self, arm_ids: list[Any], context: Any) -> Any:
         if self.features is None:
-            return arm_ids[self._learner.select_index(self._vector(context), actions=[str(arm_id) for arm_id in arm_ids])]
+            return arm_ids[
+                self._learner.select_index(self._vector(context), actions=[str(arm_id) for arm_id in arm_ids])
+            ]
         return arm_ids[self._learner.select_index(np.stack([self.features(arm_id, context) for arm_id in arm_ids]))]
 
     def update(self, arm_id: Any, context: Any, *reward_args: Any, **reward_kwargs: Any) -> None:
@@ -128,7 +130,9 @@ class RiverContextualPolicy(_ContextualPolicy):  # type: ignore[misc]
             self._keys = sorted(context)
         if sorted(context) != self._keys:
             known = ", ".join(map(str, self._keys))
-            raise ValueError(f"a context must always have the same entries, {known}, not {', '.join(map(str, sorted(context)))}")
+            raise ValueError(
+                f"a context must always have the same entries, {known}, not {', '.join(map(str, sorted(context)))}"
+            )
         return reals("context", [context[key] for key in self._keys])
 
 

@@ -12,8 +12,9 @@ use crate::failure::Failure;
 
 pub(crate) fn report(registry: &Registry, dir: &Path) -> Result<(), Failure> {
     let (experiment, version, finished) = Store::read(dir)?;
-    let results = Results { version, ..lab::assemble(registry, &experiment, &finished)? };
-    if results.panels.iter().all(|panel| panel.policies.is_empty()) {
+    let mut results = lab::assemble(registry, &experiment, &finished)?;
+    results.version = version;
+    if results.environments.iter().all(|environment| environment.policies.is_empty()) {
         let reason = "no policy has all of its tuning trials and a finished trial yet".to_owned();
         return Err(LabError::NoResults { dir: dir.to_owned(), reason }.into());
     }

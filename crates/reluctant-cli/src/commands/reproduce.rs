@@ -13,8 +13,8 @@ use crate::failure::Failure;
 const PAPER: &str = include_str!("../../experiments/paper.toml");
 
 pub(crate) fn reproduce(registry: &Registry, options: &Reproduce) -> Result<(), Failure> {
-    let paper = Experiment::parse(PAPER, Path::new("experiments/paper.toml"), registry)?;
-    let shipped = Experiment { name: "reproduce".to_owned(), ..paper };
+    let mut shipped = Experiment::parse(PAPER, Path::new("experiments/paper.toml"), registry)?;
+    shipped.name = "reproduce".to_owned();
     let experiment = adapt(registry, shipped.clone(), options)?;
     let out = options.out.clone().unwrap_or_else(|| {
         let folder = default_folder(&experiment);

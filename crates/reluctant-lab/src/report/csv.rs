@@ -1,6 +1,7 @@
 //! `curves.csv` and `trials.csv`: every number behind the figures and the tables.
 //!
-//! Neither holds a time, so that both are byte for byte the same whenever the trials are.
+//! Neither holds a time, so that both are byte for byte the same whenever the trials are. The column that names the
+//! environment is called `panel`, as readers of these files expect it.
 
 use super::Digest;
 
@@ -8,12 +9,12 @@ use super::Digest;
 pub fn curves(digest: &Digest<'_>) -> Result<Vec<u8>, String> {
     write(|csv| {
         csv.write_record(["panel", "policy", "round", "mean", "lo95", "hi95", "median", "q10", "q90"])?;
-        for panel in &digest.panels {
-            for policy in &panel.policies {
-                for (round, at) in panel.panel.checkpoints.iter().zip(&policy.curve) {
+        for environment in &digest.environments {
+            for policy in &environment.policies {
+                for (round, at) in environment.results.checkpoints.iter().zip(&policy.curve) {
                     let [lo, hi] = at.ci95().map_or_else(Default::default, |ci| ci.map(|bound| bound.to_string()));
                     csv.write_record([
-                        panel.panel.name.as_str(),
+                        environment.results.name.as_str(),
                         policy.label(),
                         &round.to_string(),
                         &at.mean.to_string(),
@@ -34,11 +35,11 @@ pub fn curves(digest: &Digest<'_>) -> Result<Vec<u8>, String> {
 pub fn trials(digest: &Digest<'_>) -> Result<Vec<u8>, String> {
     write(|csv| {
         csv.write_record(["panel", "policy", "trial", "regret", "linear"])?;
-        for panel in &digest.panels {
-            for policy in &panel.policies {
+        for environment in &digest.environments {
+            for policy in &environment.policies {
                 for (trial, linear) in policy.policy.trials.iter().zip(&policy.linear) {
                     csv.write_record([
-                        panel.panel.name.as_str(),
+                        environment.results.name.as_str(),
                         policy.label(),
                         &trial.trial.to_string(),
                         &trial.total().to_string(),

@@ -1,33 +1,36 @@
 //! Every statistic that a report shows, computed once.
 
 use super::text::count;
-use crate::results::{Panel, PolicyResults, Results};
+use crate::results::{EnvironmentResults, PolicyResults, Results};
 use crate::stats::{self, Paired, Sample, Slope};
 use crate::theorem::Theorem;
 
 /// An experiment's results with their statistics.
+#[non_exhaustive]
 pub struct Digest<'a> {
     /// The results.
     pub results: &'a Results,
-    /// Their panels.
-    pub panels: Vec<PanelDigest<'a>>,
+    /// Its environments.
+    pub environments: Vec<EnvironmentDigest<'a>>,
 }
 
-/// A panel with its statistics.
-pub struct PanelDigest<'a> {
+/// An environment with its statistics.
+#[non_exhaustive]
+pub struct EnvironmentDigest<'a> {
     /// Its number, from 0.
     pub index: usize,
-    /// The panel.
-    pub panel: &'a Panel,
-    /// Its title, after "(a)", "(b)", … if there are several panels; it says so if the panel is unfinished.
+    /// The trials.
+    pub results: &'a EnvironmentResults,
+    /// Its title, after "(a)", "(b)", … if there are several environments; it says so if the environment is unfinished.
     pub title: String,
-    /// What an unfinished panel lacks, one line each; nothing if it is complete.
+    /// What an unfinished environment lacks, one line each; nothing if it is complete.
     pub missing: Vec<String>,
     /// Its policies.
     pub policies: Vec<PolicyDigest<'a>>,
 }
 
 /// A policy's trials with their statistics.
+#[non_exhaustive]
 pub struct PolicyDigest<'a> {
     /// The trials.
     pub policy: &'a PolicyResults,
@@ -50,24 +53,29 @@ pub struct PolicyDigest<'a> {
 impl<'a> Digest<'a> {
     /// Computes every statistic of `results`.
     pub fn new(results: &'a Results) -> Self {
-        let several = results.panels.len() > 1;
-        let panels = results.panels.iter().enumerate();
-        Digest { results, panels: panels.map(|(i, panel)| PanelDigest::new(i, several, panel)).collect() }
+        let several = results.environments.len() > 1;
+        let environments = results.environments.iter().enumerate();
+        Digest {
+            results,
+            environments: environments
+                .map(|(i, environment)| EnvironmentDigest::new(i, several, environment))
+                .collect(),
+        }
     }
 }
 
-impl<'a> PanelDigest<'a> {
-    fn new(index: usize, several: bool, panel: &'a Panel) -> Self {
+impl<'a> EnvironmentDigest<'a> {
+    fn new(index: usize, several: bool, environment: &'a EnvironmentResults) -> Self {
         let mut title = match u8::try_from(index) {
-            _ if !several => panel.title.clone(),
-            Ok(i @ 0..26) => format!("({}) {}", char::from(b'a' + i), panel.title),
-            _ => format!("({}) {}", index + 1, panel.title),
+            _ if !several => environment.title.clone(),
+            Ok(i @ 0..26) => format!("({}) {}", char::from(b'a' + i), environment.title),
+            _ => format!("({}) {}", index + 1, environment.title),
         };
-        if !panel.is_complete() {
+        if !environment.is_complete() {
             title += ", unfinished";
         }
-        let policies = panel.policies.iter().map(|policy| PolicyDigest::new(panel, policy)).collect();
-        PanelDigest { index, panel, title, missing: missing(panel), policies }
+        let policies = environment.policies.iter().map(|policy| PolicyDigest::new(environment, policy)).collect();
+        EnvironmentDigest { index, results: environment, title, missing: missing(environment), policies }
     }
 
     /// The policy with the lowest `key` of its final regret, such as its mean.
@@ -90,19 +98,20 @@ impl<'a> PanelDigest<'a> {
     }
 }
 
-/// What a panel lacks, one line each; nothing if it is complete.
-fn missing(panel: &Panel) -> Vec<String> {
-    if panel.is_complete() {
+/// What an environment lacks, one line each; nothing if it is complete.
+fn missing(environment: &EnvironmentResults) -> Vec<String> {
+    if environment.is_complete() {
         return Vec::new();
     }
-    let short = panel.policies.iter().filter(|policy| panel.missing(policy) > 0).map(|policy| {
-        let [played, planned, missing] = [policy.trials.len() as u64, panel.planned, panel.missing(policy)].map(count);
+    let short = environment.policies.iter().filter(|policy| environment.missing(policy) > 0).map(|policy| {
+        let [played, planned, missing] =
+            [policy.trials.len() as u64, environment.planned, environment.missing(policy)].map(count);
         format!("{}: {played} of {planned} trials; {missing} missing", policy.label)
     });
-    let left_out = panel.left_out.iter().map(|policy| format!("{}: left out, as {}", policy.name, policy.reason));
+    let left_out = environment.left_out.iter().map(|policy| format!("{}: left out, as {}", policy.name, policy.reason));
     let mut lines: Vec<String> = short.chain(left_out).collect();
     let numbers = |policy: &PolicyResults| policy.trials.iter().map(|trial| trial.trial).collect::<Vec<_>>();
-    if panel.policies.windows(2).any(|pair| numbers(&pair[0]) != numbers(&pair[1])) {
+    if environment.policies.windows(2).any(|pair| numbers(&pair[0]) != numbers(&pair[1])) {
         lines.push(
             "not all policies have played the same trials: compare them trial by trial, not by their means".into(),
         );
@@ -111,21 +120,21 @@ fn missing(panel: &Panel) -> Vec<String> {
 }
 
 impl<'a> PolicyDigest<'a> {
-    fn new(panel: &'a Panel, policy: &'a PolicyResults) -> Self {
-        let curve = stats::curve(panel, policy);
+    fn new(environment: &'a EnvironmentResults, policy: &'a PolicyResults) -> Self {
+        let curve = stats::curve(environment, policy);
         let means: Vec<f64> = curve.iter().map(|sample| sample.mean).collect();
         let mean_of = |time: fn(&crate::results::TrialCurve) -> f64| {
             Sample::of(policy.trials.iter().map(time)).map(|sample| sample.mean)
         };
         PolicyDigest {
             policy,
-            linear: policy.trials.iter().map(|trial| stats::is_linear(panel, trial)).collect(),
-            linear_share: stats::linear_share(panel, policy),
-            slope: stats::slope(&panel.checkpoints, &means),
-            theorem: Theorem::of(panel, policy),
+            linear: policy.trials.iter().map(|trial| stats::is_linear(environment, trial)).collect(),
+            linear_share: stats::linear_share(environment, policy),
+            slope: stats::slope(&environment.checkpoints, &means),
+            theorem: Theorem::of(environment, policy),
             seconds_per_trial: mean_of(|trial| trial.seconds),
             microseconds_per_round: mean_of(|trial| trial.policy_seconds)
-                .map(|seconds| 1e6 * seconds / panel.rounds.max(1) as f64),
+                .map(|seconds| 1e6 * seconds / environment.rounds.max(1) as f64),
             curve,
         }
     }

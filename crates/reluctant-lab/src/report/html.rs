@@ -6,7 +6,7 @@ use super::draw::svg::{element, escape};
 use super::draw::{Font, Scene};
 use super::figure::Figure;
 use super::text::{self, NONE};
-use super::{Digest, PanelDigest, PolicyDigest};
+use super::{Digest, EnvironmentDigest, PolicyDigest};
 use crate::stats::Sample;
 
 const STYLE: &str = include_str!("report.css");
@@ -15,45 +15,45 @@ const STYLE: &str = include_str!("report.css");
 const COLUMNS: &[(&str, &str)] = &[
     (
         "Regret",
-        "In each round, the mean reward of the best arm on offer minus that of the arm chosen; added up over all rounds of a \
-         trial. Lower is better, and 0 is perfect.",
+        "In each round, the mean reward of the best arm on offer minus that of the arm chosen; added up over all \
+         rounds of a trial. Lower is better, and 0 is perfect.",
     ),
     (
         "Mean ± 95 %",
-        "The average over trials, and half the width of its 95 % interval (Student’s t). A few failed trials can carry the \
-         mean: look at the median, too.",
+        "The average over trials, and half the width of its 95 % interval (Student’s t). A few failed trials can carry \
+         the mean: look at the median, too.",
     ),
     ("Median", "Half of the trials pay less than this, half pay more."),
     ("10–90 %", "One trial in ten pays less than the first number, one in ten more than the second."),
     (
         "Still linear",
-        "The share of trials that have not learnt: they pay about as much in each late round as before, at least 1 % of what \
-         random choice would pay. Precisely: with R(t) the regret after t of T rounds, \
-         log₂((R(T) − R(T/2)) / (R(T/2) − R(T/4))) ≥ 0.8; growth like √t would give ½, logarithmic growth 0.",
+        "The share of trials that have not learnt: they pay about as much in each late round as before, at least 1 % \
+         of what random choice would pay. Precisely: with R(t) the regret after t of T rounds, log₂((R(T) − R(T/2)) / \
+         (R(T/2) − R(T/4))) ≥ 0.8; growth like √t would give ½, logarithmic growth 0.",
     ),
     (
         "Slope",
-        "The slope of the mean curve on logarithmic axes over the last two decades, from T/100 (but not before round 10) to T: 1 \
-         is linear growth, ½ is growth like √t. What was paid early flattens it.",
+        "The slope of the mean curve on logarithmic axes over the last two decades, from T/100 (but not before round \
+         10) to T: 1 is linear growth, ½ is growth like √t. What was paid early flattens it.",
     ),
     ("µs a round", "Time to choose and to learn, in millionths of a second, without the environment’s own."),
     (
         "Paid beyond the best",
-        "Policies met the same arms and the same noise in trials of the same number, so they are compared trial by trial: the \
-         mean difference from the policy with the lowest mean, with its 95 % interval. An interval without 0 in it is a \
-         difference that chance does not explain. “Paid less in” is the share of trials in which the policy beat that best \
-         one.",
+        "Policies met the same arms and the same noise in trials of the same number, so they are compared trial by \
+         trial: the mean difference from the policy with the lowest mean, with its 95 % interval. An interval without \
+         0 in it is a difference that chance does not explain. “Paid less in” is the share of trials in which the \
+         policy beat that best one.",
     ),
     ("Tuned", "Parameters chosen on trials of their own, which are not among those reported."),
 ];
 
 /// What the theory's figure and table show.
-const THEORY: &str = "The theorems bound the expected regret by the cost of exploration plus that of the optimistic stage after \
-    it. The exploration that they ask for is astronomically long, so that their whole bound says less than k·T, which no play \
-    exceeds, since mean rewards lie between 0 and k; the policies here explore for far fewer rounds. The bound on the optimistic \
-    stage alone, once the activations are known, grows like √t up to logarithms and can be held against what was paid. All is \
-    for the whole sphere of actions, for the gap ν* = 1/(2k), below which no network’s lies, and for neurons as far apart as k \
-    of them can be.";
+const THEORY: &str = "The theorems bound the expected regret by the cost of exploration plus that of the optimistic \
+    stage after it. The exploration that they ask for is astronomically long, so that their whole bound says less than \
+    k·T, which no play exceeds, since mean rewards lie between 0 and k; the policies here explore for far fewer \
+    rounds. The bound on the optimistic stage alone, once the activations are known, grows like √t up to logarithms \
+    and can be held against what was paid. All is for the whole sphere of actions, for the gap ν* = 1/(2k), below \
+    which no network’s lies, and for neurons as far apart as k of them can be.";
 
 /// The page.
 pub fn render(digest: &Digest<'_>) -> Result<String, String> {
@@ -70,15 +70,15 @@ pub fn render(digest: &Digest<'_>) -> Result<String, String> {
         escape(&results.version),
         results.seed,
     );
-    for panel in &digest.panels {
+    for environment in &digest.environments {
         let figure = |figure: &Figure, caption| {
-            figure.of_panel(panel.index).map_or_else(String::new, |one| framed(&one.scene(&font), caption))
+            figure.of_environment(environment.index).map_or_else(String::new, |one| framed(&one.scene(&font), caption))
         };
         let regret = figure(&mean, "The mean, as papers show it.")
             + &figure(&spread, "What the mean hides: the typical trial, and how far trials spread.");
         let bound =
             bound.as_ref().map_or_else(String::new, |bound| figure(bound, "The mean beside what theory allows."));
-        page += &section(panel, &regret, &bound);
+        page += &section(environment, &regret, &bound);
     }
     page += "<h2>How to read this</h2>\n<dl>\n";
     for (name, meaning) in COLUMNS {
@@ -87,17 +87,18 @@ pub fn render(digest: &Digest<'_>) -> Result<String, String> {
     Ok(page + "</dl>\n</body>\n</html>\n")
 }
 
-/// The section of a panel; `regret` and `bound` are its figures.
-fn section(panel: &PanelDigest<'_>, regret: &str, bound: &str) -> String {
-    let mut html = format!("<section>\n<h2>{}</h2>\n", escape(&super::headline(panel)));
-    html += &format!("<p class=\"soft\">Environment: {}.</p>\n", escape(&text::parameters(&panel.panel.environment)));
-    html += &missing(panel);
-    html += &in_short(panel);
+/// The section of an environment; `regret` and `bound` are its figures.
+fn section(environment: &EnvironmentDigest<'_>, regret: &str, bound: &str) -> String {
+    let mut html = format!("<section>\n<h2>{}</h2>\n", escape(&super::headline(environment)));
+    html +=
+        &format!("<p class=\"soft\">Environment: {}.</p>\n", escape(&text::parameters(&environment.results.params)));
+    html += &missing(environment);
+    html += &in_short(environment);
     html += &format!("<div class=\"figures\">\n{regret}</div>\n");
-    html += &regrets(panel);
-    html += &differences(panel);
-    html += &theory(panel, bound);
-    html += &parameters(panel);
+    html += &regrets(environment);
+    html += &differences(environment);
+    html += &theory(environment, bound);
+    html += &parameters(environment);
     html + "</section>\n"
 }
 
@@ -105,18 +106,18 @@ fn framed(scene: &Scene, caption: &str) -> String {
     format!("<figure>\n{}<figcaption>{caption}</figcaption>\n</figure>\n", element(scene))
 }
 
-/// What an unfinished panel lacks; nothing if it is complete.
-fn missing(panel: &PanelDigest<'_>) -> String {
-    if panel.missing.is_empty() {
+/// What an unfinished environment lacks; nothing if it is complete.
+fn missing(environment: &EnvironmentDigest<'_>) -> String {
+    if environment.missing.is_empty() {
         return String::new();
     }
-    let lines: String = panel.missing.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
+    let lines: String = environment.missing.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
     format!("<p><strong>This experiment is unfinished.</strong></p>\n<ul>\n{lines}</ul>\n")
 }
 
 /// Who pays least, by mean and by median, in a sentence: the two need not agree.
-fn in_short(panel: &PanelDigest<'_>) -> String {
-    let (Some(mean), Some(median)) = (panel.lowest(|at| at.mean), panel.lowest(|at| at.median)) else {
+fn in_short(environment: &EnvironmentDigest<'_>) -> String {
+    let (Some(mean), Some(median)) = (environment.lowest(|at| at.mean), environment.lowest(|at| at.median)) else {
         return "<p>No trial has finished yet.</p>\n".to_owned();
     };
     let said = |policy: &PolicyDigest<'_>, pick: fn(&Sample) -> f64| {
@@ -128,12 +129,12 @@ fn in_short(panel: &PanelDigest<'_>) -> String {
     format!("<p>The lowest mean regret is that of {by_mean}, {also} {by_median}.</p>\n")
 }
 
-fn regrets(panel: &PanelDigest<'_>) -> String {
-    let lowest = [panel.lowest(|at| at.mean), panel.lowest(|at| at.median)];
+fn regrets(environment: &EnvironmentDigest<'_>) -> String {
+    let lowest = [environment.lowest(|at| at.mean), environment.lowest(|at| at.median)];
     let best = |column: usize, policy: &PolicyDigest<'_>| {
         lowest[column].is_some_and(|lowest| std::ptr::eq(lowest.policy, policy.policy))
     };
-    let rows = panel.policies.iter().map(|policy| {
+    let rows = environment.policies.iter().map(|policy| {
         let regret = policy.regret();
         vec![
             words(policy.label()),
@@ -146,12 +147,12 @@ fn regrets(panel: &PanelDigest<'_>) -> String {
         ]
     });
     let header = ["Policy", "Mean ± 95 %", "Median", "10–90 %", "Still linear", "Slope", "µs a round"];
-    format!("<h3>Regret after {} rounds</h3>\n{}", text::count(panel.panel.rounds), table(&header, rows))
+    format!("<h3>Regret after {} rounds</h3>\n{}", text::count(environment.results.rounds), table(&header, rows))
 }
 
-fn differences(panel: &PanelDigest<'_>) -> String {
-    let Some(best) = panel.lowest(|regret| regret.mean) else { return String::new() };
-    let rows = panel.differences(best).map(|(other, pair)| {
+fn differences(environment: &EnvironmentDigest<'_>) -> String {
+    let Some(best) = environment.lowest(|regret| regret.mean) else { return String::new() };
+    let rows = environment.differences(best).map(|(other, pair)| {
         // The comparison is the best policy's; readers want the other's.
         let cost = text::signed(-pair.mean, pair.half_width);
         let clear = pair.half_width.map_or(NONE, |half| if pair.mean.abs() > half { "yes" } else { "no" });
@@ -162,12 +163,12 @@ fn differences(panel: &PanelDigest<'_>) -> String {
 }
 
 /// What the theorems promise beside what was paid; nothing if none applies.
-fn theory(panel: &PanelDigest<'_>, figure: &str) -> String {
+fn theory(environment: &EnvironmentDigest<'_>, figure: &str) -> String {
     if figure.is_empty() {
         return String::new();
     }
-    let rounds = panel.panel.rounds as f64;
-    let rows = panel.policies.iter().filter_map(|policy| {
+    let rounds = environment.results.rounds as f64;
+    let rows = environment.policies.iter().filter_map(|policy| {
         let (theorem, regret) = (policy.theorem?, policy.regret()?);
         let bound = theorem.bound(rounds);
         Some(vec![
@@ -187,8 +188,8 @@ fn theory(panel: &PanelDigest<'_>, figure: &str) -> String {
     )
 }
 
-fn parameters(panel: &PanelDigest<'_>) -> String {
-    let rows = panel.policies.iter().map(|policy| {
+fn parameters(environment: &EnvironmentDigest<'_>) -> String {
+    let rows = environment.policies.iter().map(|policy| {
         let of = policy.policy;
         vec![
             words(&of.label),

@@ -1,9 +1,9 @@
-//! `summary.json`: the final numbers for programs, one object a panel, keys always in the same order.
+//! `summary.json`: the final numbers for programs, one object an environment, keys always in the same order.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Digest, PanelDigest, PolicyDigest};
+use super::{Digest, EnvironmentDigest, PolicyDigest};
 use crate::results::LeftOut;
 use crate::stats::{Paired, Sample};
 
@@ -78,7 +78,7 @@ struct Against<'a> {
 pub fn render(digest: &Digest<'_>) -> Result<String, String> {
     let results = digest.results;
     let summary = Summary {
-        experiments: digest.panels.iter().map(experiment).collect(),
+        experiments: digest.environments.iter().map(experiment).collect(),
         name: &results.name,
         title: &results.title,
         version: &results.version,
@@ -88,17 +88,17 @@ pub fn render(digest: &Digest<'_>) -> Result<String, String> {
     Ok(json + "\n")
 }
 
-fn experiment<'a>(panel: &PanelDigest<'a>) -> Experiment<'a> {
+fn experiment<'a>(environment: &EnvironmentDigest<'a>) -> Experiment<'a> {
     Experiment {
-        name: &panel.panel.name,
-        environment: &panel.panel.environment,
-        policies: panel.policies.iter().map(|policy| describe(panel, policy)).collect(),
-        title: &panel.panel.title,
-        left_out: &panel.panel.left_out,
+        name: &environment.results.name,
+        environment: &environment.results.params,
+        policies: environment.policies.iter().map(|policy| describe(environment, policy)).collect(),
+        title: &environment.results.title,
+        left_out: &environment.results.left_out,
     }
 }
 
-fn describe<'a>(panel: &PanelDigest<'a>, policy: &PolicyDigest<'a>) -> Policy<'a> {
+fn describe<'a>(environment: &EnvironmentDigest<'a>, policy: &PolicyDigest<'a>) -> Policy<'a> {
     let final_regret = policy.regret();
     let number = |pick: fn(&Sample) -> f64| final_regret.map(pick);
     let against = |other: &PolicyDigest<'a>, pair: Paired| Against {
@@ -111,8 +111,8 @@ fn describe<'a>(panel: &PanelDigest<'a>, policy: &PolicyDigest<'a>) -> Policy<'a
     Policy {
         name: policy.label(),
         trials: policy.policy.trials.len(),
-        planned_trials: (panel.panel.missing(policy.policy) > 0).then_some(panel.panel.planned),
-        rounds: panel.panel.rounds,
+        planned_trials: (environment.results.missing(policy.policy) > 0).then_some(environment.results.planned),
+        rounds: environment.results.rounds,
         tuned: &policy.policy.tuned,
         regret: Regret {
             mean: number(|regret| regret.mean),
@@ -126,7 +126,7 @@ fn describe<'a>(panel: &PanelDigest<'a>, policy: &PolicyDigest<'a>) -> Policy<'a
         microseconds_per_round: policy.microseconds_per_round,
         policy: &policy.policy.policy,
         params: &policy.policy.params,
-        paired: panel.differences(policy).map(|(other, pair)| against(other, pair)).collect(),
+        paired: environment.differences(policy).map(|(other, pair)| against(other, pair)).collect(),
         slope: policy.slope.map(|slope| Slope { value: slope.value, from: slope.from, to: slope.to }),
     }
 }

@@ -17,7 +17,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub use digest::{Digest, PanelDigest, PolicyDigest};
+pub use digest::{Digest, EnvironmentDigest, PolicyDigest};
 
 use self::draw::Font;
 use self::figure::Figure;
@@ -50,6 +50,7 @@ pub enum ReportError {
 }
 
 /// A file that [`write_all`] writes.
+#[non_exhaustive]
 pub struct Output {
     /// Its name.
     pub file: &'static str,
@@ -82,8 +83,9 @@ fn png(figure: &Figure) -> Result<Vec<u8>, String> {
 
 /// Writes every file of a report into `dir`, which is created if need be, and says which files those are.
 ///
-/// All contents are made before the first file is touched, and each file is replaced as a whole: a reader sees the old or
-/// the new one, never half of it. A file that an earlier report left and that these results have nothing to show in is removed.
+/// All contents are made before the first file is touched, and each file is replaced as a whole: a reader sees
+/// the old or the new one, never half of it. A file that an earlier report left and that these results have
+/// nothing to show in is removed.
 pub fn write_all(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, ReportError> {
     results.check()?;
     let digest = Digest::new(results);
@@ -125,11 +127,11 @@ fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     replaced
 }
 
-/// What stands above a panel's table, such as "(a) d = 2, k = 3: 50 trials of 1 000 rounds".
-fn headline(panel: &PanelDigest<'_>) -> String {
-    let trials = match panel.trials() {
-        [fewest, most] if !panel.panel.is_complete() => {
-            let [fewest, most, planned] = [fewest as u64, most as u64, panel.panel.planned].map(text::count);
+/// What stands above an environment's table, such as "(a) d = 2, k = 3: 50 trials of 1 000 rounds".
+fn headline(environment: &EnvironmentDigest<'_>) -> String {
+    let trials = match environment.trials() {
+        [fewest, most] if !environment.results.is_complete() => {
+            let [fewest, most, planned] = [fewest as u64, most as u64, environment.results.planned].map(text::count);
             let played = if fewest == most { most } else { format!("{fewest} to {most}") };
             format!("{played} of {planned} trials")
         }
@@ -137,5 +139,5 @@ fn headline(panel: &PanelDigest<'_>) -> String {
         [fewest, most] if fewest == most => format!("{} trials", text::count(most as u64)),
         [fewest, most] => format!("{} to {} trials", text::count(fewest as u64), text::count(most as u64)),
     };
-    format!("{}: {trials} of {} rounds", panel.title, text::count(panel.panel.rounds))
+    format!("{}: {trials} of {} rounds", environment.title, text::count(environment.results.rounds))
 }

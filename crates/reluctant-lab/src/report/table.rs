@@ -1,9 +1,9 @@
-//! The terminal's table: one a panel, then the paired differences from the policy with the lowest mean.
+//! The terminal's table: one an environment, then the paired differences from the policy with the lowest mean.
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use super::text::{self, NONE};
-use super::{Digest, PanelDigest, PolicyDigest};
+use super::{Digest, EnvironmentDigest, PolicyDigest};
 use crate::results::Results;
 
 /// The width that every table fits.
@@ -15,30 +15,30 @@ const STYLE: TableStyle = TableStyle::new()
     .header_separator(LineStyle::new('─', '─', '─', '─'))
     .bottom_border(LineStyle::new('─', '─', '─', '─'));
 
-/// The tables of all panels.
+/// The tables of all environments.
 pub fn of(results: &Results) -> String {
     render(&Digest::new(results))
 }
 
-/// The tables of all panels.
+/// The tables of all environments.
 pub fn render(digest: &Digest<'_>) -> String {
-    digest.panels.iter().map(panel).collect::<Vec<_>>().join("\n")
+    digest.environments.iter().map(environment).collect::<Vec<_>>().join("\n")
 }
 
-fn panel(panel: &PanelDigest<'_>) -> String {
-    let missing: String = panel.missing.iter().map(|line| format!("  {line}\n")).collect();
-    let mut said = format!("{}\n{missing}{}\n", super::headline(panel), regrets(panel));
-    if let Some(best) = panel.lowest(|regret| regret.mean)
-        && let Some(table) = differences(panel, best)
+fn environment(environment: &EnvironmentDigest<'_>) -> String {
+    let missing: String = environment.missing.iter().map(|line| format!("  {line}\n")).collect();
+    let mut said = format!("{}\n{missing}{}\n", super::headline(environment), regrets(environment));
+    if let Some(best) = environment.lowest(|regret| regret.mean)
+        && let Some(table) = differences(environment, best)
     {
         said += &format!("\nRegret paid beyond that of {}, trial by trial\n{table}\n", best.label());
     }
     said
 }
 
-fn regrets(panel: &PanelDigest<'_>) -> Table {
+fn regrets(environment: &EnvironmentDigest<'_>) -> Table {
     let mut table = empty(&["policy", "mean ± 95 %", "median", "10–90 %", "linear", "µs/round", "tuned"]);
-    for policy in &panel.policies {
+    for policy in &environment.policies {
         let regret = policy.regret();
         table.add_row([
             left(policy.label()),
@@ -53,9 +53,9 @@ fn regrets(panel: &PanelDigest<'_>) -> Table {
     table
 }
 
-fn differences(panel: &PanelDigest<'_>, best: &PolicyDigest<'_>) -> Option<Table> {
+fn differences(environment: &EnvironmentDigest<'_>, best: &PolicyDigest<'_>) -> Option<Table> {
     let mut table = empty(&["policy", "mean ± 95 %", "trials in which it paid less"]);
-    for (other, pair) in panel.differences(best) {
+    for (other, pair) in environment.differences(best) {
         // The comparison is the best policy's; readers want the other's.
         let cost = text::signed(-pair.mean, pair.half_width);
         table.add_row([left(other.label()), right(cost), right(text::percent(1.0 - pair.won))]);

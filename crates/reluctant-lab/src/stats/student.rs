@@ -1,9 +1,10 @@
 //! The quantile of Student's t that a 95 % interval needs.
 //!
-//! For whole degrees of freedom the distribution function is a finite sum of products, so that the quantile needs no gamma
-//! function: the result is accurate to rounding and the same on every machine.
+//! For whole degrees of freedom the distribution function is a finite sum of products, so that the quantile needs no
+//! gamma function: the result is accurate to rounding and the same on every machine.
 
-/// The t for which a variable with `df` degrees of freedom lies in [−t, t] with probability 0.95; infinite for `df` = 0.
+/// The t for which a variable with `df` degrees of freedom lies in [−t, t] with probability 0.95; infinite for
+/// `df` = 0.
 pub fn t95(df: usize) -> f64 {
     match df {
         0 => f64::INFINITY,

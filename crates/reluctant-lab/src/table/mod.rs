@@ -7,8 +7,9 @@
 //! use reluctant::Key;
 //! use reluctant_lab::table::{Missing, Numbers, Table, TableOptions, Walk};
 //!
-//! let file = TableOptions::new("data/mushroom.csv.gz");
-//! let options = TableOptions { numbers: Numbers::Unit, missing: Missing::Category, ..file };
+//! let mut options = TableOptions::new("data/mushroom.csv.gz");
+//! options.numbers = Numbers::Unit;
+//! options.missing = Missing::Category;
 //! let table = Table::load(&options)?;
 //! let walk = Walk::new(table.clone(), table.order(Key::new(1)))?;
 //! let mut features = Vec::new();

@@ -12,6 +12,7 @@ pub const LAST: &str = "last";
 /// Which file, what is rewarded, and how its columns become features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TableOptions {
     /// The file: CSV, gzipped or not; with the feature `arrow` also Parquet and Arrow IPC. Its content decides, not its
     /// name.

@@ -1,7 +1,7 @@
 //! Made-up results with the shapes that real ones have: most trials cheap, some that pay linear regret to the end.
 
 use reluctant::rng::{self, Key};
-use reluctant_lab::results::{LeftOut, Panel, PolicyResults, Results, TrialCurve};
+use reluctant_lab::results::{EnvironmentResults, LeftOut, PolicyResults, Results, TrialCurve};
 use serde_json::{Map, Value, json};
 
 /// The cases that reports tend to get wrong.
@@ -10,12 +10,12 @@ pub(crate) const CASES: &[&str] =
 
 /// The results of a case; none if there is no such case.
 pub(crate) fn case(name: &str) -> Option<Results> {
-    let (small, large) = (world("k3", "d = 2, k = 3", 1_000), world("k10", "d = 2, k = 10", 1_000));
-    let linear = World { kind: "linear-sphere", ..world("linear", "d = 2, linear", 1_000) };
-    let panels = match name {
+    let (small, large) = (made("k3", "d = 2, k = 3", 1_000), made("k10", "d = 2, k = 10", 1_000));
+    let linear = Made { kind: "linear-sphere", ..made("linear", "d = 2, linear", 1_000) };
+    let environments = match name {
         "paper" => vec![small.play(50, &PAPER, 0.95), large.play(50, &PAPER, 2.2)],
         "single" => vec![small.play(50, &PAPER, 0.95)],
-        "long" => vec![world("long", "d = 10, k = 10", 1_000_000).play(20, &PAPER, 1.1)],
+        "long" => vec![made("long", "d = 10, k = 10", 1_000_000).play(20, &PAPER, 1.1)],
         "one" => vec![small.play(1, &PAPER, 0.95), large.play(1, &PAPER, 2.2)],
         "many" => vec![small.play(30, &MANY, 0.95), large.play(30, &MANY, 2.2)],
         "labels" => vec![small.play(12, &LABELS, 0.95), large.play(12, &LABELS, 2.2)],
@@ -26,15 +26,18 @@ pub(crate) fn case(name: &str) -> Option<Results> {
         _ => return None,
     };
     let title = "ReLU bandits on the sphere: regret of five methods and of uniform choice".to_owned();
-    Some(Results { name: "made-up".to_owned(), title, version: "0.1.0".to_owned(), seed: 1, panels })
+    let mut results = Results::new("made-up", title, 1);
+    results.version = "0.1.0".to_owned();
+    results.environments = environments;
+    Some(results)
 }
 
-/// The same panel with 100 trials of all but the first policy missing, and one policy that is not yet tuned.
-fn unfinished(mut panel: Panel) -> Panel {
-    panel.policies.iter_mut().skip(1).for_each(|policy| policy.trials.truncate(1100));
-    let name = panel.policies.pop().map_or_else(String::new, |policy| policy.label);
-    panel.left_out.push(LeftOut { name, reason: "2 of its 20 tuning trials are missing".to_owned() });
-    panel
+/// The same environment with 100 trials of all but the first policy missing, and one policy that is not yet tuned.
+fn unfinished(mut environment: EnvironmentResults) -> EnvironmentResults {
+    environment.policies.iter_mut().skip(1).for_each(|policy| policy.trials.truncate(1100));
+    let name = environment.policies.pop().map_or_else(String::new, |policy| policy.label);
+    environment.left_out.push(LeftOut::new(name, "2 of its 20 tuning trials are missing"));
+    environment
 }
 
 /// How a policy fares: it explores, then pays like √t, except that some trials pay linearly.
@@ -92,7 +95,8 @@ const LABELS: [Shape; 4] = [
         Some(1.0),
     ),
     shape(
-        "NeuralUCB with the full matrix, √m scaling, symmetric initialisation, a penalty towards θ₀ and γ from theory, width 64",
+        "NeuralUCB with the full matrix, √m scaling, symmetric initialisation, a penalty towards θ₀ and γ from theory, \
+         width 64",
         "neural-ucb",
         [0.0, 0.9, 0.4, 0.8, 412.0],
         Some(0.01),
@@ -100,19 +104,19 @@ const LABELS: [Shape; 4] = [
     OFU_RELU,
 ];
 
-struct World {
+struct Made {
     name: &'static str,
     kind: &'static str,
     title: &'static str,
     rounds: u64,
 }
 
-fn world(name: &'static str, title: &'static str, rounds: u64) -> World {
-    World { name, kind: "relu-sphere", title, rounds }
+fn made(name: &'static str, title: &'static str, rounds: u64) -> Made {
+    Made { name, kind: "relu-sphere", title, rounds }
 }
 
-impl World {
-    fn play(&self, trials: u64, shapes: &[Shape], chance: f64) -> Panel {
+impl Made {
+    fn play(&self, trials: u64, shapes: &[Shape], chance: f64) -> EnvironmentResults {
         let step = (self.rounds / 1_000).max(1);
         let checkpoints: Vec<u64> = (1..10 * step).filter(|t| self.rounds > 1_000 && t.is_power_of_two()).collect();
         let even = (1..=self.rounds / (5 * step)).map(|i| 5 * i * step);
@@ -124,10 +128,11 @@ impl World {
             let mut params = tuned.clone();
             params.insert("delta".to_owned(), json!(0.01));
             params.insert("explore".to_owned(), json!(shape.explore));
-            let (label, policy) = (shape.label.to_owned(), shape.policy.to_owned());
-            PolicyResults { label, policy, params, tuned, trials: curves }
+            let mut policy = PolicyResults::new(shape.label, shape.policy, curves);
+            (policy.params, policy.tuned) = (params, tuned);
+            policy
         });
-        let environment = match self.kind {
+        let params = match self.kind {
             "relu-sphere" => {
                 let neurons = if self.name == "k3" { 3 } else { 10 };
                 let dim = if self.name == "long" { 10 } else { 2 };
@@ -135,22 +140,17 @@ impl World {
             }
             _ => json!({"kind": self.kind, "dim": 2, "arms": 1000, "sigma": 0.1}),
         };
-        Panel {
-            name: self.name.to_owned(),
-            title: self.title.to_owned(),
-            environment: environment.as_object().cloned().unwrap_or_default(),
-            rounds: self.rounds,
-            planned: trials,
-            policies: policies.collect(),
-            left_out: Vec::new(),
-            checkpoints,
-        }
+        let policies = policies.collect();
+        let mut results = EnvironmentResults::new(self.name, self.title, checkpoints);
+        results.params = params.as_object().cloned().unwrap_or_default();
+        (results.rounds, results.planned, results.policies) = (self.rounds, trials, policies);
+        results
     }
 }
 
 impl Shape {
     fn trial(&self, policy: u64, trial: u64, checkpoints: &[u64], chance: f64) -> TrialCurve {
-        // The world's difficulty belongs to the trial, whoever plays.
+        // The environment's difficulty belongs to the trial, whoever plays.
         let hardness = chance * (1.0 + 0.3 * rng::uniform(&mut Key::new(0).trial(trial).stream()));
         let stream = &mut Key::new(1).trial(trial).round(policy).stream();
         let luck = 0.5 + rng::uniform(stream);
@@ -168,6 +168,8 @@ impl Shape {
             before = t;
         }
         let policy_seconds = self.microseconds * 1e-6 * before;
-        TrialCurve { trial, regret, chance: hardness * before, seconds: policy_seconds + 3e-5 * before, policy_seconds }
+        let mut curve = TrialCurve::new(trial, regret, hardness * before);
+        (curve.seconds, curve.policy_seconds) = (policy_seconds + 3e-5 * before, policy_seconds);
+        curve
     }
 }

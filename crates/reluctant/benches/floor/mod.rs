@@ -2,9 +2,10 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// One pass over arms in the plane: for every arm which of the neurons `theta` are active, as bits of a word, and the quadratic form
-/// xᵀMx, both written out. Nothing is chosen and nothing learnt. It uses the vector instructions of the machine and, like the library,
-/// no fused multiply-add. Words and forms come in the order of the vector's lanes; up to seven arms at the end may be left out.
+/// One pass over arms in the plane: for every arm which of the neurons `theta` are active, as bits of a word, and the
+/// quadratic form xᵀMx, both written out. Nothing is chosen and nothing learnt. It uses the vector instructions of the
+/// machine and, like the library, no fused multiply-add. Words and forms come in the order of the vector's lanes; up to
+/// seven arms at the end may be left out.
 pub(crate) fn floor(theta: &[f64], m: &[f64; 4], arms: &[f64], patterns: &mut [u64], forms: &mut [f64]) {
     struct Kernel<'a>(&'a [f64], &'a [f64; 4], &'a [f64], &'a mut [u64], &'a mut [f64]);
     impl WithSimd for Kernel<'_> {

@@ -1,5 +1,5 @@
-//! The library's side of `./bench`: plays the cases of a folder, or its table of real data, which the other side reads too, and prints the
-//! times as JSON. Run by `./bench`; see `peers.py`.
+//! The library's side of `./bench`: plays the cases of a folder, or its table of real data, which the other side reads
+//! too, and prints the times as JSON. Run by `./bench`; see `peers.py`.
 
 #[path = "../floor/mod.rs"]
 mod floor;
@@ -14,8 +14,8 @@ use reluctant::{Context, Key, Name, Offer, Scratch, Settings, Space, policy};
 use serde::Deserialize;
 use serde_json::json;
 
-/// What is played. `arms`, `theta` and `noise` are files of 64-bit numbers: `sets` sets of arms, which come in turn; the weights of the
-/// rewards, one linear function or one neuron a row; and the noise of each round.
+/// What is played. `arms`, `theta` and `noise` are files of 64-bit numbers: `sets` sets of arms, which come in turn;
+/// the weights of the rewards, one linear function or one neuron a row; and the noise of each round.
 #[derive(Deserialize)]
 struct Case {
     name: String,

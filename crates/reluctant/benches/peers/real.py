@@ -1,7 +1,9 @@
-"""Disjoint LinUCB on a real table, by accuracy and by time: reluctant beside every library that plays it. Called by peers.py.
+"""Disjoint LinUCB on a real table, by accuracy and by time: reluctant beside every library
+that plays it. Called by peers.py.
 
-Shuttle (data/README.md): 10,000 rows in a random order, nine numbers scaled to length 1, seven classes as seven actions, reward 1 for the
-right class. Everybody sees the same rows in the same order, with alpha = 1 and a ridge penalty of 1 where these can be set.
+Shuttle (data/README.md): 10,000 rows in a random order, nine numbers scaled to length 1, seven classes as seven
+actions, reward 1 for the right class. Everybody sees the same rows in the same order, with alpha = 1 and a ridge
+penalty of 1 where these can be set.
 """
 
 import csv

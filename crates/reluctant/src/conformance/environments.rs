@@ -23,6 +23,7 @@ pub type Make<'a> = &'a (dyn Fn(Key) -> Result<Box<dyn Environment>> + Sync);
 
 /// One thing that every environment must do.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Check {
     /// Its name.
     pub name: &'static str,

@@ -9,7 +9,8 @@ use crate::scratch::Scratch;
 /// How many sets of arms two policies are compared on.
 const QUESTIONS: u64 = 5;
 
-/// Two policies of the same key, side by side. The second works in memory full of rubbish, which must mean nothing to it.
+/// Two policies of the same key, side by side. The second works in memory full of rubbish,
+/// which must mean nothing to it.
 pub(super) fn same_key_same_history(subject: &Subject) -> Result<(), String> {
     let (mut game, mut policy) = Game::start(subject)?;
     let (mut other_game, mut other_policy) = Game::start(subject)?;
@@ -39,8 +40,8 @@ pub(super) fn replay_equals_live(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Between any two rounds, selecting with other keys among other arms changes neither what is saved, nor what is said, nor what
-/// is learnt afterwards.
+/// Between any two rounds, selecting with other keys among other arms changes neither what is saved, nor what is said,
+/// nor what is learnt afterwards.
 pub(super) fn select_does_not_learn(subject: &Subject) -> Result<(), String> {
     let (mut game, mut calm) = Game::start(subject)?;
     let mut asked = game.another(subject)?;
@@ -81,7 +82,8 @@ pub(super) fn out_of_order_rewards_accepted(subject: &Subject) -> Result<(), Str
     Ok(())
 }
 
-/// Numbers that are not finite or too large, and actions of another dimension: refused at any time, and the state stays.
+/// Numbers that are not finite or too large, and actions of another dimension: refused at any time, and the state
+/// stays.
 pub(super) fn bad_observations_refused(subject: &Subject) -> Result<(), String> {
     let (mut game, mut policy) = Game::start(subject)?;
     let action = game.action(0)?;
@@ -108,8 +110,8 @@ pub(super) fn bad_observations_refused(subject: &Subject) -> Result<(), String> 
     Ok(())
 }
 
-/// Histories of actions and rewards of any size that is allowed, alone and among usual ones. A policy may refuse what it cannot
-/// learn from, if that leaves no trace; what it says stays finite.
+/// Histories of actions and rewards of any size that is allowed, alone and among usual ones. A policy may refuse what
+/// it cannot learn from, if that leaves no trace; what it says stays finite.
 pub(super) fn extreme_numbers_stay_finite(subject: &Subject) -> Result<(), String> {
     for (action, reward) in [(1e-90, 1.0), (1e-90, 1e50), (1.0, 1e99), (1e50, 1.0), (1e99, 1e99)] {
         for every in [1, 3] {

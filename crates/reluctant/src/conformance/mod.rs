@@ -1,8 +1,9 @@
 //! The checks that every policy must pass, for the policies of this crate and for anyone's own; [`environments`] has
 //! those for environments.
 //!
-//! A [`Subject`] is a policy under test: how to make it, how to restore it, and an environment that suits it. [`CHECKS`] is the list;
-//! [`run`] runs one. The crate's own tests run every registered policy × sample configuration × check under its own name.
+//! A [`Subject`] is a policy under test: how to make it, how to restore it, and an environment that suits it.
+//! [`CHECKS`] is the list; [`run`] runs one. The crate's own tests run every registered policy × sample
+//! configuration × check under its own name.
 //!
 //! ```
 //! use reluctant::conformance::{CHECKS, Outcome, Subject, run};
@@ -35,6 +36,7 @@ use crate::rng::Key;
 
 /// One thing that every policy must do.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Check {
     /// Its name in the list of tests.
     pub name: &'static str,
@@ -155,7 +157,8 @@ impl fmt::Debug for Subject {
 const ARMS: u64 = 30;
 
 impl Subject {
-    /// A policy made by `build` for a space and a key, and restored by `restore`. It plays in `relu-sphere` with 30 arms.
+    /// A policy made by `build` for a space and a key, and restored by `restore`. It plays in `relu-sphere` with 30
+    /// arms.
     pub fn new(
         name: impl Into<String>,
         build: impl Fn(Space, Key) -> Result<Box<dyn Policy>> + Send + Sync + 'static,
@@ -205,7 +208,8 @@ impl Subject {
         self
     }
 
-    /// The same policy in another environment of the registry, one with finitely many actions in which it should beat chance.
+    /// The same policy in another environment of the registry, one with finitely many actions in
+    /// which it should beat chance.
     #[must_use]
     pub fn in_environment(mut self, name: &str, settings: Settings) -> Self {
         self.environment = name.to_owned();

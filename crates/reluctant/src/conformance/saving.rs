@@ -6,8 +6,8 @@ use super::{Subject, require};
 /// Rounds that the saved policy and the original play side by side.
 const SIDE_BY_SIDE: u64 = 15;
 
-/// Saved at points spread over the whole history, exploration included, through text and back: from there on the restored policy
-/// and the original choose, score and save the same bits.
+/// Saved at points spread over the whole history, exploration included, through text and back: from there on the
+/// restored policy and the original choose, score and save the same bits.
 pub(super) fn saved_goes_on_to_the_bit(subject: &Subject) -> Result<(), String> {
     let points = (0..=subject.rounds).filter(|round| *round < 2 || round % 7 == 0 || *round == subject.rounds);
     for point in points {

@@ -1,7 +1,7 @@
 //! Environments: sources of rounds that never see the learner.
 //!
-//! [`Environment`] is the contract, [`BUILT_IN`] the list of those that come with the crate. What an environment offers in round t depends
-//! on its key and on t alone, so every policy meets the same offers and the same noise.
+//! [`Environment`] is the contract, [`BUILT_IN`] the list of those that come with the crate. What an environment offers
+//! in round t depends on its key and on t alone, so every policy meets the same offers and the same noise.
 
 mod contexts;
 mod deep;
@@ -36,8 +36,8 @@ pub const BUILT_IN: &[Entry] =
 
 /// A source of rounds.
 ///
-/// The contract: `round(t)` is a function of the environment's key and of t alone. It may be asked for any round, any number of times, in
-/// any order and from several threads.
+/// The contract: `round(t)` is a function of the environment's key and of t alone. It may be asked for any round, any
+/// number of times, in any order and from several threads.
 pub trait Environment: fmt::Debug + Send + Sync {
     /// What is on offer: vectors of which dimension, or contexts.
     fn space(&self) -> Space;

@@ -1,9 +1,8 @@
 //! The noise of a round.
 //!
 //! Gaussian, uniform and Rademacher noise have standard deviation σ and are σ-subgaussian. Student's t with 3 degrees
-//! of freedom, scaled to
-//! the same standard deviation, is not: once in a while it is very large. Bernoulli rewards are 1 with the mean as
-//! their probability, else 0.
+//! of freedom, scaled to the same standard deviation, is not: once in a while it is very large. Bernoulli rewards are 1
+//! with the mean as their probability, else 0.
 
 use crate::error::Result;
 use crate::params::{Initial, Kind, Param, Params, Value};
@@ -16,8 +15,8 @@ pub(super) const NOISE: Param = Param::new(
     "noise",
     Initial::word("gaussian"),
     Kind::Word(&["gaussian", "uniform", "rademacher", "student", "bernoulli"]),
-    "its distribution: N(0, σ²), uniform on ±√3·σ, ±σ with equal probability, Student's t with 3 degrees of freedom and standard \
-     deviation σ, or bernoulli: rewards 1 with the mean as probability, else 0 (σ is then not used)",
+    "its distribution: N(0, σ²), uniform on ±√3·σ, ±σ with equal probability, Student's t with 3 degrees of freedom \
+     and standard deviation σ, or bernoulli: rewards 1 with the mean as probability, else 0 (σ is then not used)",
 );
 
 #[derive(Debug, Clone, Copy)]

@@ -24,6 +24,7 @@ pub enum SignRule {
 
 /// The best bijection between the neurons of an estimate and those of the truth.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Matching {
     /// True neuron i is estimated by neuron `permutation[i]` of the estimate.
     pub permutation: Vec<usize>,

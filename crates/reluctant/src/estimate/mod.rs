@@ -164,6 +164,7 @@ impl FitOptions {
 
 /// An empirical-risk minimiser.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Fit {
     /// Θ̃.
     pub net: ReluNet,

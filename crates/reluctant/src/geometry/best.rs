@@ -6,9 +6,9 @@
 //! *Second layer of ones.* f is the support function of the zonotope w + Σ[0, θᵢ], so max f = max over cells of ‖s‖: at the best
 //! cell x* = s/‖s‖, without a look at where that point lies.
 //!
-//! *Second layer ±1.* The maximum of s·x over the unit vectors of a closed cell K is ‖proj_K(s)‖ if that is positive. If it is
-//! 0 in every cell, f ≤ 0 everywhere; then −s·x/‖x‖ is quasi-concave in every cell, so its minimum lies on an extreme ray, and the
-//! best action is one of the points where d−1 hyperplanes meet.
+//! *Second layer ±1.* The maximum of s·x over the unit vectors of a closed cell K is ‖proj_K(s)‖ if that is positive.
+//! If it is 0 in every cell, f ≤ 0 everywhere; then −s·x/‖x‖ is quasi-concave in every cell, so its minimum lies on an
+//! extreme ray, and the best action is one of the points where d−1 hyperplanes meet.
 
 use super::cells::{Cells, check_dim, distance_up_to_sign, distinct_hyperplanes, most_cells};
 use super::circles;
@@ -28,6 +28,7 @@ const STARTS: usize = 64;
 
 /// What [`best_action`] found.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct BestAction {
     /// x*, a unit vector.
     pub x_star: Vec<f64>,
@@ -37,7 +38,8 @@ pub struct BestAction {
     pub active: Vec<usize>,
     /// ν* = minᵢ |θᵢ·x*|, the gap of the paper.
     pub nu_star: f64,
-    /// α₀ = min_{i≠j} ‖θᵢ ± θⱼ‖, how far apart the neurons are; infinite for a single neuron, 0 if two are equal or opposite.
+    /// α₀ = min_{i≠j} ‖θᵢ ± θⱼ‖, how far apart the neurons are; infinite for a single neuron, 0
+    /// if two are equal or opposite.
     pub alpha0: f64,
     /// Whether x* is the best action for certain. If not, f* is only what multi-start ascent found, a lower bound.
     pub exact: bool,
@@ -57,8 +59,9 @@ impl BestAction {
 
 /// The best action of a network on the unit sphere.
 ///
-/// Exact if the network has at most `budget` cells ([`most_cells`]; [`CELL_BUDGET`] is a good choice); otherwise a multi-start
-/// ascent from cell to cell, and [`BestAction::exact`] says so. Neurons need not have unit length. Dimension 1 is an error.
+/// Exact if the network has at most `budget` cells ([`most_cells`]; [`CELL_BUDGET`] is a good choice);
+/// otherwise a multi-start ascent from cell to cell, and [`BestAction::exact`] says so. Neurons need not have
+/// unit length. Dimension 1 is an error.
 ///
 /// ```
 /// use reluctant::{ReluNet, geometry::{CELL_BUDGET, best_action}};
@@ -194,8 +197,8 @@ impl<'a> Search<'a> {
         Ok(visited)
     }
 
-    /// Offers both unit vectors on every line where d−1 hyperplanes meet; where all hyperplanes meet in more, a vector of that.
-    /// `basis` is orthonormal and spans the normals taken so far, of neurons before `next`.
+    /// Offers both unit vectors on every line where d−1 hyperplanes meet; where all hyperplanes meet in more, a vector
+    /// of that. `basis` is orthonormal and spans the normals taken so far, of neurons before `next`.
     fn all_corners(&mut self, basis: &mut Vec<Vec<f64>>, next: usize) {
         let dim = self.net.dim();
         let mut whole = true;
@@ -232,7 +235,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// From many starts, moves to the best point of the cell or, if that lies on its edge, of the cells across, while f rises.
+    /// From many starts, moves to the best point of the cell or, if that lies on its edge, of the
+    /// cells across, while f rises.
     fn ascend(&mut self) -> u64 {
         let dim = self.net.dim();
         let mut stream = Key::new(0).stream();

@@ -10,9 +10,10 @@
 //! > Φ(ν, κ, μ, η) = ½ν + ½Σⱼ cⱼ²/(ν − hⱼ) + 1/(2κ) − m·Σμᵢ − Σ ηⱼaⱼbⱼ
 //! > with c = e + Σ μᵢgᵢ + η∘(a + b) and h = κλ − 2η
 //!
-//! bounds the maximum from above *whatever* ν, κ, μ, η are. Φ is convex in all of them (a square over a linear function is), so Newton's
-//! method with logarithmic barriers finds the smallest. Without boxes the bound is exact unless the trust-region problem has two
-//! maximisers that the walls cannot tell apart; boxes, which branching makes smaller, close the gap that is then left.
+//! bounds the maximum from above *whatever* ν, κ, μ, η are. Φ is convex in all of them (a square over a linear function
+//! is), so Newton's method with logarithmic barriers finds the smallest. Without boxes the bound is exact unless the
+//! trust-region problem has two maximisers that the walls cannot tell apart; boxes, which branching makes smaller,
+//! close the gap that is then left.
 
 use super::nnls::Nnls;
 use super::piece::Piece;
@@ -109,7 +110,8 @@ pub(super) struct Bound {
 
 /// The smallest Φ, to about `precision`; stops as soon as Φ is below `enough`, or is sure to stay far above.
 ///
-/// Most walls of a cell do not matter: the search begins with those that `guess` violates and takes in others as it meets them.
+/// Most walls of a cell do not matter: the search begins with those that `guess` violates and
+/// takes in others as it meets them.
 pub(super) fn bound(problem: &Problem, limits: &Limits, guess: &[f64], enough: f64, precision: f64) -> Bound {
     let mut search = Search::new(problem, limits, guess);
     search.minimise(enough, precision);
@@ -315,8 +317,8 @@ impl<'a> Search<'a> {
         for j in 0..dim {
             let (gap, lambda) = (self.gap[j], problem.lambda[j]);
             let y = self.c[j] / gap;
-            // ∇gap = (1, −λⱼ, 2 at ηⱼ, 0) and ∇c = (0, 0, a + b at ηⱼ, gᵢⱼ). So ½c²/gap has the gradient y∇c − ½y²∇gap and the
-            // Hessian rrᵀ/gap with r = ∇c − y∇gap.
+            // ∇gap = (1, −λⱼ, 2 at ηⱼ, 0) and ∇c = (0, 0, a + b at ηⱼ, gᵢⱼ). So ½c²/gap has the gradient y∇c − ½y²∇gap
+            // and the Hessian rrᵀ/gap with r = ∇c − y∇gap.
             let pull = -0.5 * y * y - tau / gap;
             let bend = tau / (gap * gap);
             self.gradient[0] += pull;

@@ -1,13 +1,13 @@
 //! The cells of a central arrangement of hyperplanes on the unit sphere.
 //!
-//! The hyperplanes θᵢ·x = 0 cut the sphere into open cells; inside a cell the same neurons are active, so a network is linear
-//! and a confidence set has one shape. In general position there are 2·Σ_{i<d} C(k−1, i) cells ([`most_cells`]), far fewer than
-//! the 2ᵏ patterns.
+//! The hyperplanes θᵢ·x = 0 cut the sphere into open cells; inside a cell the same neurons are active, so a network is
+//! linear and a confidence set has one shape. In general position there are 2·Σ_{i<d} C(k−1, i) cells ([`most_cells`]),
+//! far fewer than the 2ᵏ patterns.
 //!
-//! The circle (d = 2) is cut by sorting directions. In higher dimension the hyperplanes come one at a time: a cone that the next
-//! one cuts becomes two, otherwise it stays whole, and one small least-squares problem ([`super::nnls`]) tells which. Depth-first
-//! search over the hyperplanes therefore visits every non-empty cone of every prefix once and nothing else, in memory O(kd).
-//! Cells come in opposite pairs, so only those with θ₁·x > 0 are searched for.
+//! The circle (d = 2) is cut by sorting directions. In higher dimension the hyperplanes come one at a time: a cone that
+//! the next one cuts becomes two, otherwise it stays whole, and one small least-squares problem ([`super::nnls`]) tells
+//! which. Depth-first search over the hyperplanes therefore visits every non-empty cone of every prefix once and
+//! nothing else, in memory O(kd). Cells come in opposite pairs, so only those with θ₁·x > 0 are searched for.
 
 use std::collections::VecDeque;
 
@@ -24,6 +24,7 @@ const OMEGA: f64 = 1e-3;
 
 /// A cell: the unit vectors with one activation pattern.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Cell {
     /// Which neurons are active inside. A zero neuron counts as active.
     pub pattern: Pattern,
@@ -33,7 +34,8 @@ pub struct Cell {
     pub margin: f64,
 }
 
-/// 2·Σ_{i<d} C(k−1, i): how many cells k hyperplanes make in dimension d, in general position; in any other position there are fewer.
+/// 2·Σ_{i<d} C(k−1, i): how many cells k hyperplanes make in dimension d, in general position; in any
+/// other position there are fewer.
 pub fn most_cells(dim: usize, neurons: usize) -> u64 {
     let Some(n) = neurons.checked_sub(1) else { return 1 };
     let (mut sum, mut choose) = (0u128, 1u128);
@@ -205,7 +207,8 @@ impl<'a> Cells<'a> {
         if depth <= THIN {
             return None;
         }
-        // −ρ lies on the right side, if only on the edge of the cone; a step towards the cone's own point brings it inside.
+        // −ρ lies on the right side, if only on the edge of the cone; a step towards the
+        // cone's own point brings it inside.
         let mut point: Vec<f64> = self.solver.residual().iter().map(|x| -x / depth).collect();
         let back = -sign * dot(self.unit(i), &cone.point);
         let step = if back > 0.0 { (0.5 * depth / back).min(1.0) } else { 1.0 };

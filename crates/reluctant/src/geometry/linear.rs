@@ -7,8 +7,9 @@ use crate::linalg::{Eigen, axpy, dot, normalise, symmetric_times};
 
 /// The unit x that maximises w·φ + radius·√(φᵀMφ), where φ is x itself, or (x, 1) if `w` has one entry more than `dim`.
 ///
-/// Exact for φ = x: a trust-region problem. With a constant the maximum is not one; an ascent from many starts finds it, uncertified. In
-/// it, a norm of an affine function is convex, so each step maximises a lower bound that touches at the last point.
+/// Exact for φ = x: a trust-region problem. With a constant the maximum is not one; an ascent from many starts
+/// finds it, uncertified. In it, a norm of an affine function is convex, so each step maximises a lower bound
+/// that touches at the last point.
 pub fn linear_optimistic_action(dim: usize, w: &[f64], m: &[f64], radius: f64) -> Optimistic {
     let size = w.len();
     let square: Vec<f64> =

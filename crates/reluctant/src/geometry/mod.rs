@@ -1,8 +1,8 @@
 //! The unit sphere, cut up by the hyperplanes of a network: exact optimisation over continuous actions.
 //!
-//! The paper's actions are all unit vectors. Each neuron θᵢ cuts their sphere along θᵢ·x = 0; inside each of the cells that
-//! result a ReLU network is linear and the confidence set of its linear regime has one shape. There are O(k^(d−1)) cells, not 2ᵏ, and
-//! everything here goes through them.
+//! The paper's actions are all unit vectors. Each neuron θᵢ cuts their sphere along θᵢ·x = 0; inside each of the cells
+//! that result a ReLU network is linear and the confidence set of its linear regime has one shape. There are O(k^(d−1))
+//! cells, not 2ᵏ, and everything here goes through them.
 //!
 //! | what | where | how sure |
 //! | --- | --- | --- |

@@ -1,8 +1,9 @@
 //! The optimistic action when there are too many cells to go through: ascent from many starts.
 //!
-//! Each start lies in some cell. If that cell cannot keep the margin, the search steps across the wall that narrows it until one can.
-//! Ascent finds the best point of the cell; then the cells across the walls that stopped it, and the cell to which the slope at
-//! that point leads, are tried, and the best of them is the next cell, while the value rises. Nothing is proven.
+//! Each start lies in some cell. If that cell cannot keep the margin, the search steps across the wall that narrows
+//! it until one can. Ascent finds the best point of the cell; then the cells across the walls that stopped it, and
+//! the cell to which the slope at that point leads, are tried, and the best of them is the next cell, while the
+//! value rises. Nothing is proven.
 
 use std::collections::BTreeMap;
 

@@ -106,8 +106,8 @@ impl Nnls {
         best
     }
 
-    /// Least squares on the passive columns, dropping those whose weight would turn negative; false if the entering column
-    /// itself would, which only rounding can bring about.
+    /// Least squares on the passive columns, dropping those whose weight would turn negative; false if the entering
+    /// column itself would, which only rounding can bring about.
     fn settle(&mut self, target: &[f64], entering: usize) -> bool {
         let mut first = true;
         loop {

@@ -1,15 +1,17 @@
 //! The optimistic action on the sphere: mean plus β times width, maximised over X(Θ̃, margin).
 //!
-//! In a cell with active neurons s the value is q_s(x) = θ_s·x + β√(xᵀM_s x) ([`FrozenRelu`]). The search over all cells:
+//! In a cell with active neurons s the value is q_s(x) = θ_s·x + β√(xᵀM_s x) ([`FrozenRelu`]). The search over all
+//! cells:
 //!
-//! 1. The trust-region problem of each cell ([`super::trust_region`]) bounds the cell from above and, if its solution lies in the
-//!    cell, solves it. Cells whose bound is below what was found are done.
+//! 1. The trust-region problem of each cell ([`super::trust_region`]) bounds the cell from above and, if its solution
+//!    lies in the cell, solves it. Cells whose bound is below what was found are done.
 //! 2. Ascent inside each remaining cell ([`super::piece`]) finds the best point, on its walls too.
-//! 3. A dual bound ([`super::bound`]) proves that nothing better is left, or else splits the cell along an eigenvector of M_s and
-//!    goes on with the part whose bound is largest, until the largest bound is within the tolerance.
+//! 3. A dual bound ([`super::bound`]) proves that nothing better is left, or else splits the cell along an eigenvector
+//!    of M_s and goes on with the part whose bound is largest, until the largest bound is within the tolerance.
 //!
-//! On the circle (d = 2) a cell is an arc: its ends and the stationary points on it are all there is, and the result is exact.
-//! With more cells than the budget allows, ascent from many starts remains, and the result says that nothing is proven.
+//! On the circle (d = 2) a cell is an arc: its ends and the stationary points on it are all there is, and
+//! the result is exact. With more cells than the budget allows, ascent from many starts remains, and the
+//! result says that nothing is proven.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -48,8 +50,8 @@ impl Default for OptimisticOptions {
 
 /// The unit vector x with |θ̃ᵢ·x| ≥ margin for every neuron that maximises mean + radius·width.
 ///
-/// An error if no unit vector keeps the margin, and for dimension 1. Over many rounds with the same Θ̃, make the [`Region`] once
-/// and call [`Region::optimistic_action`].
+/// An error if no unit vector keeps the margin, and for dimension 1. Over many rounds with the same Θ̃, make the
+/// [`Region`] once and call [`Region::optimistic_action`].
 ///
 /// ```
 /// use reluctant::geometry::{Certificate, OptimisticOptions, optimistic_action};
@@ -229,8 +231,8 @@ impl Pieces<'_> {
     }
 }
 
-/// Splits where the relaxation spreads most: at the best point known, for the bound of a part is sharp on its border, or in
-/// the middle if that point lies near the border already.
+/// Splits where the relaxation spreads most: at the best point known, for the bound of a part is sharp on its border,
+/// or in the middle if that point lies near the border already.
 fn split(limits: &Limits, spread: &[f64], best: &[f64]) -> [Limits; 2] {
     let width = |j: usize| limits.high[j] - limits.low[j];
     let score = |j: usize| if width(j) > 1e-9 { spread[j] } else { 0.0 };

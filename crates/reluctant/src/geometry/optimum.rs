@@ -4,6 +4,7 @@ use crate::choice::{Certificate, Choice, Score};
 
 /// The optimistic action and what is known about it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Optimistic {
     /// A unit vector in X(Θ̃, margin).
     pub action: Vec<f64>,

@@ -1,9 +1,10 @@
 //! The optimistic value on one cell, θ·x + √(xᵀMx), and its ascent inside the cell.
 //!
-//! The value q is convex, so the linear function with its slope w = ∇q(x) lies below it and moving to the maximum of w·x
-//! raises q at least as much. On the part of the sphere where some of the constraints gᵢ·x = margin hold with equality, which is a
-//! smaller sphere, that maximum is one projection; the ascent walks there along a great circle, stops at the first constraint in
-//! the way, takes it in, and lets one go when its multiplier turns negative. Newton's method replaces the walk where it does better.
+//! The value q is convex, so the linear function with its slope w = ∇q(x) lies below it and moving to the maximum of
+//! w·x raises q at least as much. On the part of the sphere where some of the constraints gᵢ·x = margin hold with
+//! equality, which is a smaller sphere, that maximum is one projection; the ascent walks there along a great circle,
+//! stops at the first constraint in the way, takes it in, and lets one go when its multiplier turns negative. Newton's
+//! method replaces the walk where it does better.
 
 use crate::linalg::{Cholesky, axpy, dot, norm, normalise, symmetric_times};
 use crate::relu::{Pattern, ReluNet, is_active};
@@ -95,7 +96,8 @@ pub(super) struct Ascent<'a> {
 }
 
 impl<'a> Ascent<'a> {
-    /// Goes from `inside`, a point of the cell, along the great circle to `towards` as far as the cell reaches, then uphill.
+    /// Goes from `inside`, a point of the cell, along the great circle to `towards` as far as
+    /// the cell reaches, then uphill.
     pub(super) fn run(piece: &'a Piece, inside: &[f64], towards: &[f64]) -> Summit {
         let mut ascent =
             Ascent { piece, x: inside.to_vec(), value: 0.0, held: vec![], basis: vec![], multipliers: vec![] };
@@ -221,7 +223,8 @@ impl<'a> Ascent<'a> {
         }
     }
 
-    /// Walks on the sphere (centre, radius) from x towards `target`; returns where it ends and the wall that stopped it.
+    /// Walks on the sphere (centre, radius) from x towards `target`; returns where it ends and the wall that stopped
+    /// it.
     fn walk(&self, centre: &[f64], radius: f64, target: &[f64]) -> (Vec<f64>, Option<usize>) {
         let from: Vec<f64> = self.x.iter().zip(centre).map(|(x, c)| (x - c) / radius).collect();
         let mut side: Vec<f64> = target.iter().zip(centre).map(|(x, c)| (x - c) / radius).collect();

@@ -1,7 +1,7 @@
 //! The region X(Θ, ν) = {x on the unit sphere : |θᵢ·x| ≥ ν for every neuron i}, cell by cell (equation `def:calX_nu`).
 //!
-//! Away from every hyperplane an estimate of Θ tells on which side of each neuron an action lies. The region falls apart into
-//! one piece a cell, each the part of the cell that keeps the margin.
+//! Away from every hyperplane an estimate of Θ tells on which side of each neuron an action lies. The region falls
+//! apart into one piece a cell, each the part of the cell that keeps the margin.
 
 use super::cells::{Cell, Cells, check_dim, check_margin, distinct_hyperplanes, most_cells};
 use crate::error::Result;
@@ -19,8 +19,8 @@ pub struct Region {
 impl Region {
     /// The region of a network; ν = 0 gives the whole sphere.
     ///
-    /// The cells are listed if there cannot be more than `budget`; otherwise [`Region::cells`] is `None`, and what needs
-    /// all of them falls back on a search without guarantee. Dimension 1 is an error.
+    /// The cells are listed if there cannot be more than `budget`; otherwise [`Region::cells`] is `None`, and what
+    /// needs all of them falls back on a search without guarantee. Dimension 1 is an error.
     pub fn new(network: &ReluNet, nu: f64, budget: u64) -> Result<Self> {
         check_dim(network)?;
         check_margin(nu)?;
@@ -39,7 +39,8 @@ impl Region {
         self.margin
     }
 
-    /// The cells that the region meets, each with the point that keeps the largest margin; `None` if there are too many.
+    /// The cells that the region meets, each with the point that keeps the largest margin;
+    /// `None` if there are too many.
     pub fn cells(&self) -> Option<&[Cell]> {
         self.cells.as_deref()
     }
@@ -54,7 +55,8 @@ impl Region {
         self.cells.as_ref().map(Vec::is_empty)
     }
 
-    /// The point of the region that keeps the largest margin; `None` if the region is empty or its cells are not listed.
+    /// The point of the region that keeps the largest margin; `None` if the region is empty or its cells are not
+    /// listed.
     pub fn safest(&self) -> Option<&Cell> {
         self.cells.as_ref()?.iter().reduce(|best, cell| if cell.margin > best.margin { cell } else { best })
     }

@@ -1,13 +1,13 @@
 //! The optimistic direction of a cell, if the whole sphere belonged to it: a trust-region problem.
 //!
-//! max over unit x of θ·x + √(xᵀMx) with M = LLᵀ equals max over ‖u‖ ≤ 1 of ‖θ + Lu‖, a convex quadratic over a ball. In the
-//! eigenbasis of M, with eigenvalues λⱼ and θ = Σ eⱼvⱼ, the maximiser is uⱼ = √λⱼ·eⱼ/(σ − λⱼ), where σ ≥ λ₁ solves the secular
-//! equation
+//! max over unit x of θ·x + √(xᵀMx) with M = LLᵀ equals max over ‖u‖ ≤ 1 of ‖θ + Lu‖, a convex quadratic over a
+//! ball. In the eigenbasis of M, with eigenvalues λⱼ and θ = Σ eⱼvⱼ, the maximiser is uⱼ = √λⱼ·eⱼ/(σ − λⱼ), where σ
+//! ≥ λ₁ solves the secular equation
 //!
 //! > Σⱼ λⱼeⱼ²/(σ − λⱼ)² = 1,
 //!
-//! and x ∝ θ + Lu has the coordinates eⱼσ/(σ − λⱼ). In the *hard case*, eⱼ = 0 in the eigenspace of λ₁, the sum may stay below 1
-//! even at σ = λ₁; the rest of u then points along v₁, either way.
+//! and x ∝ θ + Lu has the coordinates eⱼσ/(σ − λⱼ). In the *hard case*, eⱼ = 0 in the eigenspace of λ₁, the sum may
+//! stay below 1 even at σ = λ₁; the rest of u then points along v₁, either way.
 
 use crate::linalg::norm;
 
@@ -139,7 +139,8 @@ mod tests {
         dot(e, y) + lambda.iter().zip(y).map(|(l, y)| l * y * y).sum::<f64>().sqrt()
     }
 
-    /// The value is that of the place, the place is a unit vector and a fixed point of x → θ + Lu(x), and no sample is better.
+    /// The value is that of the place, the place is a unit vector and a fixed point of x → θ +
+    /// Lu(x), and no sample is better.
     fn check(e: &[f64], lambda: &[f64]) {
         let mut y = vec![0.0; e.len()];
         let best = maximise(e, lambda, &mut y);
@@ -190,7 +191,8 @@ mod tests {
                 let height = value(&e, &lambda, &here);
                 let margin = 1e-9 * (1.0 + height.abs());
                 if height > value(&e, &lambda, &before) + margin && height > value(&e, &lambda, &after) + margin {
-                    prop_assert!(found.iter().any(|y| norm(&[y[0] - here[0], y[1] - here[1]]) < 2e-3), "{e:?} {lambda:?}");
+                    let near = |y: &[f64; 2]| norm(&[y[0] - here[0], y[1] - here[1]]) < 2e-3;
+                    prop_assert!(found.iter().any(near), "{e:?} {lambda:?}");
                 }
             }
         }

@@ -1,22 +1,23 @@
 //! Training by single samples: the steps of stochastic gradient descent that NeuralUCB takes, up to a thousand a round.
 //!
-//! Each step needs the parameters that the one before it left, so what counts is how long one takes from its first operation to its
-//! last, not how many operations it has. For few inputs and hidden units, whose numbers the compiler knows, all parameters stay in
-//! vector registers from step to step. Every number has its operations in the order of the plain version, [`Plain`]: the bits are
-//! the same.
+//! Each step needs the parameters that the one before it left, so what counts is how long one takes from its first
+//! operation to its last, not how many operations it has. For few inputs and hidden units, whose numbers the compiler
+//! knows, all parameters stay in vector registers from step to step. Every number has its operations in the order of
+//! the plain version, [`Plain`]: the bits are the same.
 
 use pulp::{Simd, WithSimd};
 
 use super::arch;
 
-/// The outputs of hidden units are added up in so many partial sums: one long chain of additions would be what a step waits for.
+/// The outputs of hidden units are added up in so many partial sums: one long chain of additions
+/// would be what a step waits for.
 const PARTS: usize = 8;
 
 /// A pass over the data with mean loss at most this ends the training.
 const GOOD_ENOUGH: f64 = 1e-3;
 
-/// Stochastic gradient descent on (f(x) − y)² with weight decay, θ ← θ − rate·(2(f − y)·∂f/∂θ + decay·θ), for the network
-/// f(x) = Σᵢ vᵢ·max(0, wᵢ·x) + c, or Σᵢ max(0, wᵢ·x) if there is no second layer to train.
+/// Stochastic gradient descent on (f(x) − y)² with weight decay, θ ← θ − rate·(2(f − y)·∂f/∂θ + decay·θ), for the
+/// network f(x) = Σᵢ vᵢ·max(0, wᵢ·x) + c, or Σᵢ max(0, wᵢ·x) if there is no second layer to train.
 pub(crate) struct Descent<'a> {
     /// d.
     pub(crate) dim: usize,
@@ -32,8 +33,8 @@ pub(crate) struct Descent<'a> {
 }
 
 impl Descent<'_> {
-    /// Takes the samples in `order`, over and over, until so many `steps` were taken or a pass had a small mean loss. `work` is memory
-    /// to work in.
+    /// Takes the samples in `order`, over and over, until so many `steps` were taken or a pass had a small mean loss.
+    /// `work` is memory to work in.
     pub(crate) fn run(mut self, order: &[u32], steps: usize, work: &mut Vec<f64>) {
         struct Kernel<'k, 'd>(&'k mut Descent<'d>, &'k [u32], usize, &'k mut Vec<f64>);
         impl WithSimd for Kernel<'_, '_> {
@@ -160,7 +161,8 @@ fn passes(network: &mut impl Step, order: &[u32], steps: usize) {
     }
 }
 
-/// Steps straight from the definition, but for the gradient, which is never formed. The second part is memory for the hidden units.
+/// Steps straight from the definition, but for the gradient, which is never formed. The second part
+/// is memory for the hidden units.
 struct Plain<'a, 'd>(&'a mut Descent<'d>, &'a mut [f64]);
 
 impl Step for Plain<'_, '_> {

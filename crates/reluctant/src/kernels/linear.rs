@@ -8,8 +8,8 @@ use crate::limits::LIMIT;
 use crate::linalg::{dot, symmetric_times};
 use crate::offer::Rows;
 
-/// Mean w·x and width radius·√(xᵀMx) of every arm for a symmetric M, appended to `out`. With a constant feature the weights and the
-/// matrix have one row more than an arm, for a coordinate that is always 1.
+/// Mean w·x and width radius·√(xᵀMx) of every arm for a symmetric M, appended to `out`. With a constant feature the
+/// weights and the matrix have one row more than an arm, for a coordinate that is always 1.
 pub(crate) fn linear_scores(w: &[f64], m: &[f64], radius: f64, rows: Rows<'_>, out: &mut Vec<Score>) {
     struct Kernel<'a> {
         w: &'a [f64],
@@ -43,10 +43,12 @@ pub(crate) fn linear_scores(w: &[f64], m: &[f64], radius: f64, rows: Rows<'_>, o
     arch().dispatch(Kernel { w, m, radius, rows, out });
 }
 
-/// The arm of greatest mean plus width among the scores of [`linear_scores`], the first of ties, and its score; none if no score is a
-/// number, or some arm is not finite or so long that this cannot be told. `norm` is at least the greatest eigenvalue of M ([`norm_bound`]); `work` is memory, as there.
+/// The arm of greatest mean plus width among the scores of [`linear_scores`], the first of ties, and its score; none if
+/// no score is a number, or some arm is not finite or so long that this cannot be told. `norm` is at least the greatest
+/// eigenvalue of M ([`norm_bound`]); `work` is memory, as there.
 ///
-/// Most arms need no quadratic form: xᵀMx ≤ ‖M‖·‖x‖², and where even that leaves an arm below the one of greatest mean, it cannot win.
+/// Most arms need no quadratic form: xᵀMx ≤ ‖M‖·‖x‖², and where even that leaves an arm below the one of
+/// greatest mean, it cannot win.
 pub(crate) fn linear_best(
     w: &[f64],
     m: &[f64],
@@ -162,8 +164,8 @@ impl Race<'_> {
     }
 }
 
-/// w·x and ‖x‖² of every arm, the constant coordinate included, in whatever order of operations is quick; the arm of greatest w·x, the
-/// greatest ‖x‖², and whether all arms are finite and not longer than the limit.
+/// w·x and ‖x‖² of every arm, the constant coordinate included, in whatever order of operations is quick; the arm of
+/// greatest w·x, the greatest ‖x‖², and whether all arms are finite and not longer than the limit.
 #[inline(always)]
 fn means_and_lengths<S: Simd>(
     simd: S,
@@ -174,7 +176,8 @@ fn means_and_lengths<S: Simd>(
 ) -> (usize, f64, bool) {
     let (w, constant) = w.split_at(rows.dim());
     let (shift, one) = constant.first().map_or((0.0, 0.0), |shift| (*shift, 1.0));
-    // The last coordinates, fewer than a vector holds, are loaded with some before them, which count for nothing the second time.
+    // The last coordinates, fewer than a vector holds, are loaded with some before them, which
+    // count for nothing the second time.
     let dim = w.len();
     let whole = dim - dim % S::F64_LANES;
     let from = dim.saturating_sub(S::F64_LANES);
@@ -208,8 +211,8 @@ fn means_and_lengths<S: Simd>(
     (start, longest, finite)
 }
 
-/// A bound on the greatest eigenvalue of a symmetric matrix, from the sums of absolute values in the rows of its eighth power:
-/// λ⁸ ≤ ‖M⁸‖∞. Not far above it, unlike ‖M‖∞.
+/// A bound on the greatest eigenvalue of a symmetric matrix, from the sums of absolute values in the rows of its eighth
+/// power: λ⁸ ≤ ‖M⁸‖∞. Not far above it, unlike ‖M‖∞.
 pub(crate) fn norm_bound(m: &[f64], size: usize, work: &mut Vec<f64>) -> f64 {
     // Beyond this, powers would cost more than they save.
     const MOST: usize = 64;
@@ -231,8 +234,8 @@ pub(crate) fn norm_bound(m: &[f64], size: usize, work: &mut Vec<f64>) -> f64 {
     scale * bound(power).sqrt().sqrt().sqrt().min(1.0)
 }
 
-/// w·x and xᵀMx of a pair of vectors of a block: two, so that neither waits for the other's sums. M is symmetric: each entry off the
-/// diagonal is used once and counts twice.
+/// w·x and xᵀMx of a pair of vectors of a block: two, so that neither waits for the other's sums. M is symmetric: each
+/// entry off the diagonal is used once and counts twice.
 #[inline(always)]
 fn means_and_squares<S: Simd>(
     simd: S,

@@ -1,9 +1,9 @@
 //! The few loops in which rounds spend their time: one pass over all arms, a block of arms at a time.
 //!
-//! A block holds the same coordinate of [`LANES`] arms side by side, so that the compiler turns each inner loop into a few vector
-//! instructions, for whatever instruction set the machine has (chosen at run time; a kernel is a struct because a closure would not be
-//! compiled for the chosen set). Every arm still gets its operations in the order
-//! of the plain version beside each kernel, without fused multiply-add: the bits are the same on every machine.
+//! A block holds the same coordinate of [`LANES`] arms side by side, so that the compiler turns each inner loop into a
+//! few vector instructions, for whatever instruction set the machine has (chosen at run time; a kernel is a struct
+//! because a closure would not be compiled for the chosen set). Every arm still gets its operations in the order of the
+//! plain version beside each kernel, without fused multiply-add: the bits are the same on every machine.
 
 mod descent;
 mod linear;
@@ -110,7 +110,8 @@ fn gather(rows: Rows<'_>, arms: &[usize], block: &mut [Lane]) {
     }
 }
 
-/// The coordinates of four arms, which take the lanes from `lane` on: the compiler makes each square of four coordinates a few shuffles.
+/// The coordinates of four arms, which take the lanes from `lane` on: the compiler makes each square of
+/// four coordinates a few shuffles.
 #[inline(always)]
 fn transpose_four(arms: [&[f64]; 4], lane: usize, block: &mut [Lane]) {
     let lanes = lane..lane + 4;
@@ -224,8 +225,8 @@ pub(crate) fn patterns(net: &ReluNet, rows: Rows<'_>, out: &mut Vec<Pattern>) {
                 let mut pattern = [0; LANES];
                 for (i, theta) in net.iter().enumerate() {
                     let input = block_dot(theta, block);
-                    // The sign bit is clear where the input is at least zero: a sum that starts from +0 is never −0. Shifts become
-                    // vector instructions where a comparison of floats that selects integers does not.
+                    // The sign bit is clear where the input is at least zero: a sum that starts from +0 is never −0.
+                    // Shifts become vector instructions where a comparison of floats that selects integers does not.
                     for lane in 0..LANES {
                         pattern[lane] |= (!input[lane].to_bits() >> 63) << i;
                     }
@@ -237,9 +238,9 @@ pub(crate) fn patterns(net: &ReluNet, rows: Rows<'_>, out: &mut Vec<Pattern>) {
     arch().dispatch(Kernel(net, rows, out));
 }
 
-/// How NeuralUCB scores with a diagonal matrix. Hidden unit i has the input weights `first[j·width + i]`, the output weight
-/// `second[i]` and, from the diagonal U of squared gradients, the reciprocals `first_inverse[j·width + i]` and `second_inverse[i]`
-/// (zero where the second layer is fixed). `bias` and `bias_inverse` belong to the output.
+/// How NeuralUCB scores with a diagonal matrix. Hidden unit i has the input weights `first[j·width + i]`, the output
+/// weight `second[i]` and, from the diagonal U of squared gradients, the reciprocals `first_inverse[j·width + i]` and
+/// `second_inverse[i]` (zero where the second layer is fixed). `bias` and `bias_inverse` belong to the output.
 #[derive(Clone, Copy)]
 pub(crate) struct DiagonalScores<'a> {
     pub(crate) width: usize,
@@ -253,8 +254,8 @@ pub(crate) struct DiagonalScores<'a> {
 }
 
 impl DiagonalScores<'_> {
-    /// Mean Σᵢ vᵢhᵢ + c and width radius·√(gᵀU⁻¹g) of every arm, appended to `out`, where gᵀU⁻¹g is the sum over active units of
-    /// vᵢ²·Σⱼ xⱼ²/Uⱼᵢ + hᵢ²/Uᵢ, and the output bias's.
+    /// Mean Σᵢ vᵢhᵢ + c and width radius·√(gᵀU⁻¹g) of every arm, appended to `out`, where gᵀU⁻¹g is the sum over active
+    /// units of vᵢ²·Σⱼ xⱼ²/Uⱼᵢ + hᵢ²/Uᵢ, and the output bias's.
     pub(crate) fn compute(self, rows: Rows<'_>, out: &mut Vec<Score>) {
         struct Kernel<'a>(DiagonalScores<'a>, Rows<'a>, &'a mut Vec<Score>);
         impl WithSimd for Kernel<'_> {

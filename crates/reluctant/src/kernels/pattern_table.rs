@@ -1,10 +1,11 @@
-//! The optimistic arm of a frozen network in one pass: max θ_s·x + √(xᵀM_s x) over the arms, s the activation pattern of x.
+//! The optimistic arm of a frozen network in one pass: max θ_s·x + √(xᵀM_s x) over the arms, s the activation pattern
+//! of x.
 //!
-//! Only the greatest score is wanted, so most arms need neither their pattern looked up one by one nor a square root. A block of arms
-//! computes its patterns, fetches the local models of those patterns from a table, and asks whether some arm can beat the best one so
-//! far: xᵀM_s x ≥ (best − θ_s·x)² or θ_s·x ≥ best. Hardly any can. Those few are scored by the plain formula, which alone decides:
-//! the choice is that of the plain version, `FrozenRelu::optimistic_arm_plain`. In the plane `sectors.rs` does the same faster, where
-//! the machine can.
+//! Only the greatest score is wanted, so most arms need neither their pattern looked up one by one nor a square root. A
+//! block of arms computes its patterns, fetches the local models of those patterns from a table, and asks whether some
+//! arm can beat the best one so far: xᵀM_s x ≥ (best − θ_s·x)² or θ_s·x ≥ best. Hardly any can. Those few are scored by
+//! the plain formula, which alone decides: the choice is that of the plain version, `FrozenRelu::optimistic_arm_plain`.
+//! In the plane `sectors.rs` does the same faster, where the machine can.
 
 use pulp::{Simd, WithSimd};
 
@@ -21,8 +22,8 @@ const NEW: u16 = u16::MAX;
 /// The local models of the patterns met in a round, by pattern. Its memory is kept from round to round.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct ModelTable {
-    /// For the question whether an arm can win: θ and the upper triangle of M, those off the diagonal doubled, for each pattern. NaN
-    /// where a pattern was not met yet: no comparison with NaN holds.
+    /// For the question whether an arm can win: θ and the upper triangle of M, those off the diagonal doubled, for each
+    /// pattern. NaN where a pattern was not met yet: no comparison with NaN holds.
     quick: Vec<f64>,
     /// Which model below belongs to a pattern; [`NEW`] if none does yet.
     slots: Vec<u16>,

@@ -1,11 +1,12 @@
 //! The optimistic arm in the plane, on machines whose registers hold eight numbers (AVX-512).
 //!
-//! The lines θ̃ᵢ·x = 0 cut the plane into sectors, each with its activation pattern. From the direction (1, 0) on, every neuron switches
-//! once within half a turn and back within the other, so the sector of x is known by how many have switched, and in which half x lies:
-//! a small number, got together with the pattern in one sum. Tables of the local models by that number fit into registers, where a
-//! lookup is one or two instructions, not eight loads. An arm whose pattern is not the one its place in the tables was made for (it
-//! lies on a line, or the place is still empty) is scored by the plain formula, as is every arm that may win. With three neurons or
-//! fewer the pattern itself is small enough to be the place.
+//! The lines θ̃ᵢ·x = 0 cut the plane into sectors, each with its activation pattern. From the direction (1, 0) on,
+//! every neuron switches once within half a turn and back within the other, so the sector of x is known by how many
+//! have switched, and in which half x lies: a small number, got together with the pattern in one sum. Tables of the
+//! local models by that number fit into registers, where a lookup is one or two instructions, not eight loads. An arm
+//! whose pattern is not the one its place in the tables was made for (it lies on a line, or the place is still empty)
+//! is scored by the plain formula, as is every arm that may win. With three neurons or fewer the pattern itself is
+//! small enough to be the place.
 
 use core::arch::x86_64::{__m512d, __m512i, _CMP_GE_OQ, _CMP_GT_OQ, _CMP_LT_OQ};
 
@@ -33,8 +34,8 @@ const SLACK: f64 = 1.0 + 1e-9;
 /// Up to so many neurons a table of all patterns fits into one register.
 const FEW_NEURONS: usize = WIDTH.ilog2() as usize;
 
-/// θ and r²M of the local models by one of `N` places: M₁₁, M₁₂ + M₂₁, M₂₂; and the words that they belong to, as bits. Aligned, so that no
-/// register is filled from two lines of the cache.
+/// θ and r²M of the local models by one of `N` places: M₁₁, M₁₂ + M₂₁, M₂₂; and the words that they belong to, as bits.
+/// Aligned, so that no register is filled from two lines of the cache.
 #[repr(align(64))]
 struct Tables<'k, const N: usize> {
     quick: [[f64; N]; 6],

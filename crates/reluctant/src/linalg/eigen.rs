@@ -14,8 +14,8 @@ pub struct Eigen {
 impl Eigen {
     /// Diagonalises a symmetric `matrix` (dim × dim) by Jacobi rotations.
     ///
-    /// Jacobi's method needs nothing but square roots, finds small eigenvalues to high relative accuracy and is fast enough for
-    /// the few dozen rows it is meant for.
+    /// Jacobi's method needs nothing but square roots, finds small eigenvalues to high relative accuracy and is fast
+    /// enough for the few dozen rows it is meant for.
     pub fn new(matrix: &[f64], dim: usize) -> Self {
         let mut a = matrix.to_vec();
         let mut vectors = vec![0.0; dim * dim];

@@ -1,8 +1,8 @@
 //! Small dense linear algebra: symmetric matrices of a few to a few hundred rows, stored whole, row after row.
 //!
-//! Every loop runs over contiguous rows and gives each output element its operations in a fixed order, without fused
-//! multiply-add, so vectorised or not the bits are the same on every machine. ARCHITECTURE.md says how this compares with
-//! a general library.
+//! Every loop runs over contiguous rows and gives each output element its operations in a fixed order, without
+//! fused multiply-add, so vectorised or not the bits are the same on every machine. ARCHITECTURE.md says how this
+//! compares with a general library.
 
 mod cholesky;
 mod eigen;

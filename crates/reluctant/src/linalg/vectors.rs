@@ -20,8 +20,8 @@ pub fn axpy(m: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-/// y ← y + m·x, where `lost` keeps what rounding cuts off from each product and each sum: y + lost is the sum to about twice the
-/// precision, however many terms it has.
+/// y ← y + m·x, where `lost` keeps what rounding cuts off from each product and each sum: y + lost is the sum to about
+/// twice the precision, however many terms it has.
 #[inline(always)]
 pub fn axpy_compensated(m: f64, x: &[f64], y: &mut [f64], lost: &mut [f64]) {
     for ((y, lost), x) in y.iter_mut().zip(lost).zip(x) {

@@ -2,9 +2,9 @@
 //!
 //! The arm of greatest mean + β·sd under the posterior of a Gaussian process.
 //!
-//! Length-scale and signal variance are given, or fitted by evidence when there are 16, 32, … 256 observations. At most `budget` points
-//! are kept, but no observation is forgotten: what the points do not express is projected onto them. The mean reward before any
-//! observation is zero.
+//! Length-scale and signal variance are given, or fitted by evidence when there are 16, 32, … 256 observations. At most
+//! `budget` points are kept, but no observation is forgotten: what the points do not express is projected onto them.
+//! The mean reward before any observation is zero.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! Contexts with named actions that have features of their own: context and action are joined to one vector, and one policy sees them all.
+//! Contexts with named actions that have features of their own: context and action are joined to one vector,
+//! and one policy sees them all.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,8 @@ pub const JOIN: Param = Param::new(
     "join",
     Initial::word("concatenate"),
     Kind::Word(&["concatenate", "products"]),
-    "how a context x and the features a of an action become one vector: (x, a), or all products of a number of x and one of (1, a)",
+    "how a context x and the features a of an action become one vector: (x, a), or all products of a number of x and \
+     one of (1, a)",
 );
 
 /// How a context and the features of an action become one vector.

@@ -1,10 +1,12 @@
 //! `lin-ts`: Thompson sampling for linear rewards.
 //!
-//! Bayesian linear regression on the features of an arm: with the prior N(0, (vσ)²/λ·I) and noise of variance (vσ)² the weights have
-//! the posterior N(ŵ, (vσ)²A⁻¹), ŵ and A those of ridge regression ([`crate::ellipsoid`]). Each round draws weights from it and takes
-//! their best arm. v = 1 is the posterior itself; the proof of Agrawal and Goyal needs v of order √D, practice often less than 1.
+//! Bayesian linear regression on the features of an arm: with the prior N(0, (vσ)²/λ·I) and noise of variance (vσ)² the
+//! weights have the posterior N(ŵ, (vσ)²A⁻¹), ŵ and A those of ridge regression ([`crate::ellipsoid`]). Each round
+//! draws weights from it and takes their best arm. v = 1 is the posterior itself; the proof of Agrawal and Goyal needs
+//! v of order √D, practice often less than 1.
 //!
-//! A score's width is one standard deviation of the posterior. The probability of a choice has no closed form: it has no propensity.
+//! A score's width is one standard deviation of the posterior. The probability of a choice has no
+//! closed form: it has no propensity.
 
 use serde::{Deserialize, Serialize};
 

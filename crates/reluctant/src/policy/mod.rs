@@ -1,10 +1,8 @@
 //! Policies: what chooses and learns.
 //!
 //! [`Policy`] is the contract, [`BUILT_IN`] the list of all policies that come with the crate. One policy a file: its
-//! table of parameters,
-//! its state, its documentation, its citation. The command line, TOML files, the conformance suite and the
-//! documentation's tables all
-//! read the registry, so a new policy is one file and one line here.
+//! table of parameters, its state, its documentation, its citation. The command line, TOML files, the conformance suite
+//! and the documentation's tables all read the registry, so a new policy is one file and one line here.
 
 mod confidence;
 mod entry;
@@ -79,8 +77,8 @@ pub const BUILT_IN: &[Entry] = &[
 /// Chooses and learns.
 ///
 /// The contract, which [`crate::conformance`] checks:
-/// - `select` never learns: it may be called any number of times, or not at all, without changing what comes after. It is a
-///   function of the policy's state, the offer and the key alone.
+/// - `select` never learns: it may be called any number of times, or not at all, without changing what comes after. It
+///   is a function of the policy's state, the offer and the key alone.
 /// - `learn` accepts any past choice, late or out of order, and refuses a number that is not finite without changing
 ///   anything.
 /// - A policy restored from its [`Snapshot`] goes on to the bit.
@@ -97,8 +95,7 @@ pub trait Policy: fmt::Debug + Send + Sync {
     }
 
     /// Chooses an action. `key` names the randomness of this round; `scratch` is memory to work in, kept by the caller
-    /// so
-    /// that rounds do not allocate.
+    /// so that rounds do not allocate.
     fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>>;
 
     /// Chooses in a round of an environment. A learner looks at the offer alone; only `oracle`, which is there for

@@ -1,10 +1,11 @@
 //! `ofu-relu`: Algorithm 1 of the paper.
 //!
-//! Explore at random for t₀ rounds, fit a network Θ̃ to what was seen, freeze its activations, and play optimistically in the
-//! linear regime ([`FrozenRelu`]) over the arms in X(Θ̃, ν/2). All samples, those of the exploration too, enter the regression.
+//! Explore at random for t₀ rounds, fit a network Θ̃ to what was seen, freeze its activations, and play
+//! optimistically in the linear regime ([`FrozenRelu`]) over the arms in X(Θ̃, ν/2). All samples, those of the
+//! exploration too, enter the regression.
 //!
-//! With `profile = "authors"` the defaults of six switches follow the authors' public code instead of the paper, so that
-//! anyone can see what each of them does to regret:
+//! With `profile = "authors"` the defaults of six switches follow the authors' public code instead of the paper, so
+//! that anyone can see what each of them does to regret:
 //!
 //! | switch | paper | authors |
 //! | --- | --- | --- |

@@ -1,13 +1,13 @@
 //! `ofu-relu-plus`: Algorithm 2 of the paper, which guesses the gap ν* in batches.
 //!
-//! Batch i ends with reward T_i = (aⁱ − 1)·T₁ and guesses ν_i = ν₀/bⁱ. It begins with exploration until t₀(ν_i) random samples were
-//! collected over all batches (the set E), fits Θ̃ to E, re-featurises every sample ever seen (the set Z) with it, and plays
-//! optimistically over X(Θ̃, ν_i/2) to its end. A batch shorter than its exploration is all exploration, and the next one goes on
-//! with it.
+//! Batch i ends with reward T_i = (aⁱ − 1)·T₁ and guesses ν_i = ν₀/bⁱ. It begins with exploration until t₀(ν_i) random
+//! samples were collected over all batches (the set E), fits Θ̃ to E, re-featurises every sample ever seen (the set Z)
+//! with it, and plays optimistically over X(Θ̃, ν_i/2) to its end. A batch shorter than its exploration is all
+//! exploration, and the next one goes on with it.
 //!
-//! Two schedules for t₀: `literal` is the theory's ([`crate::theory::exploration_length`], beyond any horizon: about 10⁴¹ rounds at
-//! d = 2, k = 3, ν = 0.3), `scaled` keeps its shape t₀(ν_i) = t₀(ν₁)·(ν₁/ν_i)⁸ from a first length that the user gives. Regret is
-//! Õ(√T) where 8·log b / log a ≤ 1/2 (Theorem 4.4).
+//! Two schedules for t₀: `literal` is the theory's ([`crate::theory::exploration_length`], beyond any horizon: about
+//! 10⁴¹ rounds at d = 2, k = 3, ν = 0.3), `scaled` keeps its shape t₀(ν_i) = t₀(ν₁)·(ν₁/ν_i)⁸ from a first length that
+//! the user gives. Regret is Õ(√T) where 8·log b / log a ≤ 1/2 (Theorem 4.4).
 //!
 //! The history is kept, because each batch needs it again: memory grows with T.
 

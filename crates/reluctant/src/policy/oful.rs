@@ -1,12 +1,12 @@
 //! `oful`: optimism for linear rewards, the paper's first baseline.
 //!
-//! Ridge regression on the features of an arm, and the arm of greatest φ·ŵ + β·√(φᵀA⁻¹φ) (see [`crate::ellipsoid`]). A sum of
-//! ReLUs is not linear in x, so on raw features, as in the paper, the policy is misspecified and can lock onto a wrong arm. With
-//! `features = "constant"` it sees (x, 1): on the sphere a sum of a few ReLUs is close to linear plus a constant, which makes
-//! this baseline far stronger. With `features = "monomials"` it can follow the rest.
+//! Ridge regression on the features of an arm, and the arm of greatest φ·ŵ + β·√(φᵀA⁻¹φ) (see [`crate::ellipsoid`]). A
+//! sum of ReLUs is not linear in x, so on raw features, as in the paper, the policy is misspecified and can lock onto a
+//! wrong arm. With `features = "constant"` it sees (x, 1): on the sphere a sum of a few ReLUs is close to linear plus a
+//! constant, which makes this baseline far stronger. With `features = "monomials"` it can follow the rest.
 //!
-//! The theorem's β is cautious. With `alpha` it is replaced by a constant, which makes the policy LinUCB (Li, Chu, Langford and
-//! Schapire 2010, A contextual-bandit approach to personalized news article recommendation).
+//! The theorem's β is cautious. With `alpha` it is replaced by a constant, which makes the policy LinUCB (Li, Chu,
+//! Langford and Schapire 2010, A contextual-bandit approach to personalized news article recommendation).
 
 use serde::{Deserialize, Serialize};
 

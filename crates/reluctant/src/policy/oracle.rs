@@ -1,7 +1,7 @@
 //! `oracle`: the best action, every round. The scale's other end: its regret is zero.
 //!
-//! It does not learn; it reads the mean rewards of the round that an environment gives ([`Policy::select_in`]). Of an offer alone it
-//! knows nothing, and refuses to choose.
+//! It does not learn; it reads the mean rewards of the round that an environment gives ([`Policy::select_in`]). Of an
+//! offer alone it knows nothing, and refuses to choose.
 
 use serde::{Deserialize, Serialize};
 
@@ -123,7 +123,8 @@ mod tests {
         let said = oracle.select(offer, Key::new(1), &mut Scratch::default());
         assert_eq!(
             said.unwrap_err().to_string(),
-            "oracle reads the mean rewards of a round, which an offer alone does not tell: let it play in an environment"
+            "oracle reads the mean rewards of a round, which an offer alone does not tell: let it play in an \
+             environment"
         );
     }
 }

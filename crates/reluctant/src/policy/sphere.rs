@@ -24,8 +24,8 @@ pub(super) fn explore<'a>(policy: &'static str, offer: Offer<'a>, key: Key) -> R
 const EFFORT: OptimisticOptions =
     OptimisticOptions { tolerance: 1e-6, max_cells: 1 << 14, max_bounds: 2000, starts: 32 };
 
-/// The cells of X(Θ̃, margin), found when they are first needed: they depend on Θ̃ and the margin alone, and finding them costs more
-/// than a round.
+/// The cells of X(Θ̃, margin), found when they are first needed: they depend on Θ̃ and the margin alone, and finding
+/// them costs more than a round.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RegionCache(OnceLock<Region>);
 

@@ -86,8 +86,8 @@ pub(super) fn uniform_on_sphere(dim: usize, key: Key) -> Choice<'static> {
     Choice::point(action, Score::default()).by_chance(1.0 / sphere_area(dim - 1))
 }
 
-/// An error unless an action, a vector or one in a context, and its reward are finite and of dimension `dim`: for policies that learn
-/// nothing from it.
+/// An error unless an action, a vector or one in a context, and its reward are finite and of dimension `dim`: for
+/// policies that learn nothing from it.
 pub(super) fn check_any(dim: usize, action: Action<'_>, reward: f64) -> Result<()> {
     match action {
         Action::Vector(x) => check_numbers("the action", "a coordinate of the action", dim, x)?,

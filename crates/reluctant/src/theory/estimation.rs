@@ -20,6 +20,7 @@ pub(super) fn ln_factor(setting: &Setting) -> f64 {
 
 /// What Theorem 3.2 asks of √(2ζ) (Lemma B.4, `lem:relumain`).
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Conditions {
     /// √(2ζ(n)), the bound on the estimate's mean absolute error.
     pub error: f64,

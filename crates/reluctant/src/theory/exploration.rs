@@ -10,6 +10,7 @@ use super::loss::ln_samples_for;
 ///
 /// An infinite entry means that no number of samples is enough (ν = 0 or α₀ = 0).
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct ExplorationLength {
     /// t₁(ν) (`eq:t0max_1`): from here Theorem 3.2's bound is at most ν/2.
     pub log10_accurate: f64,

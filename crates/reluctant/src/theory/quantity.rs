@@ -20,6 +20,7 @@ pub enum State {
 
 /// One statement, evaluated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Quantity {
     /// A name for programs.
     pub key: &'static str,

@@ -9,6 +9,7 @@ use super::optimism::{Stage, optimism_regret};
 
 /// A bound on the expected regret, part by part. Parts may be infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RegretBound {
     /// Batches that guess the gap too high (Theorem 4.4, case (i)); zero where the gap is known.
     pub guesses: f64,

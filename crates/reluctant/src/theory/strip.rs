@@ -4,6 +4,7 @@ use super::sphere::{equator_ratio, ln_sphere_area, second_ratio};
 
 /// The distance of Proposition 3.1 (`prop:key`) at a given strip width.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct StripBound {
     /// ε, the half-width of the strip X_i(ε) = {x : |θᵢ*·x| ≤ ε}.
     pub epsilon: f64,

@@ -1,7 +1,7 @@
 //! DejaVu Sans, which comes with the program: how wide words are, and the outlines of their letters.
 //!
-//! It has Greek and mathematical letters, which policies' names use, and it is about as wide as fonts get: where a browser
-//! sets the words of an SVG in another font, they still fit the room that was measured for them.
+//! It has Greek and mathematical letters, which policies' names use, and it is about as wide as fonts get: where a
+//! browser sets the words of an SVG in another font, they still fit the room that was measured for them.
 
 use tiny_skia::{PathBuilder, Transform};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
@@ -27,8 +27,8 @@ impl Font {
         self.advance(words).1 * self.scale(size)
     }
 
-    /// `words`, or as much of their beginning and end as fits `room`, with an ellipsis between: labels of a grid of parameters
-    /// often differ only at their ends.
+    /// `words`, or as much of their beginning and end as fits `room`, with an ellipsis between: labels of a grid of
+    /// parameters often differ only at their ends.
     pub fn fit(&self, words: &str, size: f64, room: f64) -> String {
         if self.width(words, size) <= room {
             return words.to_owned();

@@ -1,7 +1,7 @@
 //! A picture as a list of shapes, which [`svg`] and [`png`] draw alike.
 //!
-//! The shapes keep their exact coordinates, so that curves stay smooth however large they are shown; the words are set in a
-//! font that comes with the program, so that a picture looks the same on every machine.
+//! The shapes keep their exact coordinates, so that curves stay smooth however large they are shown; the words are set
+//! in a font that comes with the program, so that a picture looks the same on every machine.
 
 mod font;
 pub mod png;
@@ -193,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_point_is_farther_from_the_simpler_line_than_the_tolerance(heights in prop::collection::vec(0.0..9.0f64, 2..60)) {
+        fn no_point_is_far_from_the_simpler_line(heights in prop::collection::vec(0.0..9.0f64, 2..60)) {
             let line: Vec<Point> = heights.iter().enumerate().map(|(i, &y)| [i as f64, y]).collect();
             let simple = simplify(&line, 0.5);
             for &point in &line {

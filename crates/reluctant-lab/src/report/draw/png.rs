@@ -9,7 +9,8 @@ const SCALE: f32 = 2.0;
 
 /// The picture as a whole file.
 pub fn file(scene: &Scene, font: &Font) -> Result<Vec<u8>, String> {
-    let pixels = |length: f64| (length * f64::from(SCALE)).ceil() as u32; // saturates: too large a picture is refused below
+    // Saturates: too large a picture is refused below.
+    let pixels = |length: f64| (length * f64::from(SCALE)).ceil() as u32;
     let (width, height) = (pixels(scene.width), pixels(scene.height));
     let pixmap = Pixmap::new(width, height).ok_or_else(|| format!("no picture has {width} × {height} pixels"))?;
     let mut canvas = Canvas { pixmap, mask: None, font };

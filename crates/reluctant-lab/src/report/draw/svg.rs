@@ -14,8 +14,9 @@ pub fn file(scene: &Scene) -> String {
 pub fn element(scene: &Scene) -> String {
     let (width, height, description) = (short(scene.width), short(scene.height), escape(&scene.description));
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"{FAMILIES}\" role=\"img\" aria-label=\"{description}\">\n<title>{description}</title>\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" font-family=\"{FAMILIES}\" role=\"img\" \
+         aria-label=\"{description}\">\n<title>{description}</title>\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n"
     );
     scene.items.iter().for_each(|item| draw(item, &mut svg));
@@ -48,12 +49,13 @@ fn draw(item: &Item, svg: &mut String) {
             let (size, colour, words) = (short(text.size), hex(text.colour), escape(&text.words));
             writeln!(
                 svg,
-                "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" text-anchor=\"{anchor}\" fill=\"{colour}\"{turn}>{words}</text>"
+                "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" text-anchor=\"{anchor}\" \
+                 fill=\"{colour}\"{turn}>{words}</text>"
             )
         }
         Item::Clip { inside, items } => {
-            // A nested element cuts off what lies outside of it and, unlike a clip path, needs no name that another picture
-            // on the same page could also bear.
+            // A nested element cuts off what lies outside of it and, unlike a clip path, needs no name that another
+            // picture on the same page could also bear.
             let [x, y, w, h] = [inside.x, inside.y, inside.width, inside.height].map(short);
             let opened =
                 writeln!(svg, "<svg x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" viewBox=\"{x} {y} {w} {h}\">");

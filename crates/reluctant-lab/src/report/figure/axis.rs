@@ -43,8 +43,8 @@ impl Axis {
         Axis { scale: Scale::Log, low: if low > 0.0 { low.min(0.1 * high) } else { 0.1 * high }, high }
     }
 
-    /// Where `value` stands: 0 at the low end, 1 at the high end, beyond for numbers beyond. A number that a logarithmic axis
-    /// cannot show stands far below its low end.
+    /// Where `value` stands: 0 at the low end, 1 at the high end, beyond for numbers beyond. A number that a
+    /// logarithmic axis cannot show stands far below its low end.
     pub fn share(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),

@@ -1,7 +1,7 @@
 //! The figure that puts the regret beside what the paper's theorems promise.
 
 use super::super::draw::{Colour, Stroke};
-use super::super::{Digest, PanelDigest, PolicyDigest, text};
+use super::super::{Digest, EnvironmentDigest, PolicyDigest, text};
 use super::{Axis, Figure, Guide, Plot, Series, lines_are, log_rounds, plots, series};
 use crate::stats::Slope;
 use crate::theorem::Theorem;
@@ -10,16 +10,17 @@ const INK: Colour = [0x22; 3];
 const SOFT: Colour = [0x59; 3];
 
 impl Figure {
-    /// The mean on logarithmic axes with its fitted slope and the bounds of the theorems, for the policies that have one; none
-    /// if no policy has.
+    /// The mean on logarithmic axes with its fitted slope and the bounds of the theorems, for the policies that
+    /// have one; none if no policy has.
     ///
-    /// The whole of a theorem's bound is beyond 10⁴⁰ because of the exploration that it asks for. It would press everything
-    /// else onto the axis, so it stands in words above the plot, and the line is the bound on the optimistic stage alone.
+    /// The whole of a theorem's bound is beyond 10⁴⁰ because of the exploration that it asks for. It would
+    /// press everything else onto the axis, so it stands in words above the plot, and the line is the bound
+    /// on the optimistic stage alone.
     pub fn bound(digest: &Digest<'_>) -> Option<Self> {
-        let plots = plots(digest, |panel, labels| {
-            let mut series = series(panel, labels, false, |at| at.mean, |_| None);
+        let plots = plots(digest, |environment, labels| {
+            let mut series = series(environment, labels, false, |at| at.mean, |_| None);
             let mut proven = Vec::new();
-            let mut policies = panel.policies.iter();
+            let mut policies = environment.policies.iter();
             series.retain(|series| {
                 let policy = policies.next().filter(|_| !series.line.is_empty());
                 let theorem = policy.and_then(|policy| policy.theorem.map(|theorem| (policy, theorem)));
@@ -29,10 +30,10 @@ impl Figure {
             // Dashes are for the fits; colours and markers tell the policies apart.
             series.iter_mut().for_each(|series| series.look.stroke.dash = &[]);
             let (_, first) = proven.first()?;
-            let x = log_rounds(panel);
+            let x = log_rounds(environment);
             let mut guides = vec![Guide::grey("k·t", &[x.low, x.high].map(|t| [t, first.trivial(t)]), &[])];
             for ((_, theorem), series) in proven.iter().zip(&series) {
-                let guide = optimism(panel, theorem, series);
+                let guide = optimism(environment, theorem, series);
                 // Policies that differ in what this bound does not depend on share its line.
                 if guides.iter().all(|other| other.line != guide.line) {
                     guides.push(guide);
@@ -41,12 +42,12 @@ impl Figure {
             let fits = proven.iter().zip(&series).filter_map(|((policy, _), series)| Some(fit(&policy.slope?, series)));
             guides.extend(fits);
             let y = range(&series, &guides);
-            let above = Some(whole(panel, &proven));
-            Some(Plot { panel: panel.index, title: panel.title.clone(), above, x, y, series, guides })
+            let above = Some(whole(environment, &proven));
+            Some(Plot { environment: environment.index, title: environment.title.clone(), above, x, y, series, guides })
         });
         let note = format!(
-            "{} Dashed: straight line fitted over the last two decades. Dotted: bound on the optimistic stage alone. Grey: k·t, \
-             which no play exceeds. Above: the theorem’s whole bound.",
+            "{} Dashed: straight line fitted over the last two decades. Dotted: bound on the optimistic stage alone. \
+             Grey: k·t, which no play exceeds. Above: the theorem’s whole bound.",
             lines_are(digest, "mean")
         );
         let description = format!(
@@ -58,8 +59,8 @@ impl Figure {
 }
 
 /// The bound on the optimistic stage alone, as if each round were the last.
-fn optimism(panel: &PanelDigest<'_>, theorem: &Theorem, series: &Series) -> Guide {
-    let rounds = panel.panel.checkpoints.iter().map(|&t| t as f64);
+fn optimism(environment: &EnvironmentDigest<'_>, theorem: &Theorem, series: &Series) -> Guide {
+    let rounds = environment.results.checkpoints.iter().map(|&t| t as f64);
     Guide {
         label: format!("{}, optimism", theorem.name().replace("Theorem", "Thm")),
         line: rounds.map(|t| [t, theorem.bound(t).optimism]).collect(),
@@ -91,8 +92,8 @@ fn range(series: &[Series], guides: &[Guide]) -> Axis {
 }
 
 /// Every theorem's whole bound at the end, in words.
-fn whole(panel: &PanelDigest<'_>, proven: &[(&PolicyDigest<'_>, Theorem)]) -> String {
-    let rounds = panel.panel.rounds as f64;
+fn whole(environment: &EnvironmentDigest<'_>, proven: &[(&PolicyDigest<'_>, Theorem)]) -> String {
+    let rounds = environment.results.rounds as f64;
     let mut said: Vec<(&str, f64, f64)> = Vec::new();
     for (_, theorem) in proven {
         let total = theorem.bound(rounds).total();
@@ -108,5 +109,5 @@ fn whole(panel: &PanelDigest<'_>, proven: &[(&PolicyDigest<'_>, Theorem)]) -> St
             if low == high { format!("{high} ({name})") } else { format!("{low} to {high} ({name})") }
         })
         .collect();
-    format!("↑ whole bound at t = {}: {}", text::count(panel.panel.rounds), said.join(", "))
+    format!("↑ whole bound at t = {}: {}", text::count(environment.results.rounds), said.join(", "))
 }

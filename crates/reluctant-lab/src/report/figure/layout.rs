@@ -57,7 +57,8 @@ impl Figure {
         };
         let left = self.plots.iter().map(|plot| left_room(plot, font)).fold(0.0, f64::max);
         let right = self.plots.iter().map(|plot| right_room(plot, font)).fold(0.0, f64::max);
-        // A plot on its own is as wide with dots beside it as without, so that two of them on a page bear letters of one size.
+        // A plot on its own is as wide with dots beside it as without, so that two of them on a
+        // page bear letters of one size.
         let [width, height] = if columns == 1 { [(530.0 - left - right).max(300.0), 300.0] } else { [380.0, 270.0] };
         let step = left + width + right + GUTTER;
         let total = 2.0 * MARGIN + columns as f64 * step - GUTTER;
@@ -364,7 +365,8 @@ fn leaving_x(line: &[Point], top: f64) -> Option<f64> {
 
 /// Places at least `gap` apart, in the same order and as near as can be to the `wanted` ones, which increase.
 fn spread(wanted: &[f64], gap: f64) -> Vec<f64> {
-    // Less the gaps before it each place must only not be below the one before: wherever the wish is, both take their mean.
+    // Less the gaps before it each place must only not be below the one before: wherever the
+    // wish is, both take their mean.
     let mut groups: Vec<(f64, usize)> = Vec::new();
     for (i, place) in wanted.iter().enumerate() {
         groups.push((place - gap * i as f64, 1));

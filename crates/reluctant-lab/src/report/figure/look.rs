@@ -2,8 +2,8 @@
 
 use super::super::draw::{Colour, Item, Point, Stroke};
 
-/// The colours of Okabe and Ito (2008), which the colour-blind can tell apart, without their yellow, which nobody can see on
-/// white; green and purple a little darker for the same reason.
+/// The colours of Okabe and Ito (2008), which the colour-blind can tell apart, without their yellow, which nobody can
+/// see on white; green and purple a little darker for the same reason.
 const COLOURS: [Colour; 7] = [
     [0x00, 0x72, 0xb2],
     [0xd5, 0x5e, 0x00],

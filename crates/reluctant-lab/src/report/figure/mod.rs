@@ -1,7 +1,7 @@
 //! The figures: what is shown. Where it stands on the paper is the business of `layout`.
 //!
-//! A [`Figure`] is data: to overlay a line, push a [`Guide`] or a [`Series`] onto its plots; to add a figure, write another
-//! constructor.
+//! A [`Figure`] is data: to overlay a line, push a [`Guide`] or a [`Series`] onto its plots; to add a
+//! figure, write another constructor.
 
 mod axis;
 mod bound;
@@ -12,7 +12,7 @@ pub use axis::{Axis, Scale, Tick};
 pub use look::Look;
 
 use super::draw::{Colour, Point, Stroke};
-use super::{Digest, PanelDigest, PolicyDigest, text};
+use super::{Digest, EnvironmentDigest, PolicyDigest, text};
 use crate::results::TrialCurve;
 use crate::stats::{self, Sample};
 
@@ -30,8 +30,8 @@ pub struct Figure {
 /// One pair of axes with what is drawn on them.
 #[derive(Debug, Clone)]
 pub struct Plot {
-    /// The number of the panel that it shows.
-    pub panel: usize,
+    /// The number of the environment that it shows.
+    pub environment: usize,
     /// What stands above.
     pub title: String,
     /// What else stands there, between the title and the frame.
@@ -94,13 +94,13 @@ impl Guide {
 impl Figure {
     /// The mean with its 95 % interval on linear axes, as in the paper.
     pub fn mean(digest: &Digest<'_>) -> Self {
-        let plots = plots(digest, |panel, looks| {
-            let series = series(panel, looks, true, |at| at.mean, |at| at.ci95());
+        let plots = plots(digest, |environment, looks| {
+            let series = series(environment, looks, true, |at| at.mean, |at| at.ci95());
             Some(Plot {
-                panel: panel.index,
-                title: panel.title.clone(),
+                environment: environment.index,
+                title: environment.title.clone(),
                 above: None,
-                x: Axis::linear(panel.panel.rounds as f64),
+                x: Axis::linear(environment.results.rounds as f64),
                 y: Axis::linear(1.04 * ceiling(&series)),
                 series,
                 guides: Vec::new(),
@@ -118,20 +118,20 @@ impl Figure {
 
     /// The median with the 10–90 % range of trials on logarithmic axes: what the mean hides.
     pub fn spread(digest: &Digest<'_>) -> Self {
-        let crowded = digest.panels.iter().any(is_crowded);
-        let plots = plots(digest, |panel, looks| {
+        let crowded = digest.environments.iter().any(is_crowded);
+        let plots = plots(digest, |environment, looks| {
             let ends = |at: &Sample| (at.q90 > at.q10).then_some([at.q10, at.q90]);
-            let mut series = series(panel, looks, false, |at| at.median, ends);
-            for (series, policy) in series.iter_mut().zip(&panel.policies) {
+            let mut series = series(environment, looks, false, |at| at.median, ends);
+            for (series, policy) in series.iter_mut().zip(&environment.policies) {
                 series.finals = finals(policy);
             }
             if crowded {
                 series.iter_mut().skip(1).for_each(|series| series.band.clear());
             }
-            let x = log_rounds(panel);
+            let x = log_rounds(environment);
             let y = log_range(&series, x);
-            let title = panel.title.clone();
-            Some(Plot { panel: panel.index, title, above: None, x, y, guides: growth(x, y), series })
+            let title = environment.title.clone();
+            Some(Plot { environment: environment.index, title, above: None, x, y, guides: growth(x, y), series })
         });
         let mut note = lines_are(digest, "median");
         match trials(digest)[1] {
@@ -152,40 +152,41 @@ impl Figure {
         }
     }
 
-    /// The same figure with the plot of one panel alone; none if it has no plot of that panel.
-    pub fn of_panel(&self, panel: usize) -> Option<Self> {
-        let plot = self.plots.iter().find(|plot| plot.panel == panel)?;
+    /// The same figure with the plot of one environment alone; none if it has no plot of that environment.
+    pub fn of_environment(&self, environment: usize) -> Option<Self> {
+        let plot = self.plots.iter().find(|plot| plot.environment == environment)?;
         let description = format!("{}, {}", self.description, plot.title);
         Some(Figure { description, plots: vec![plot.clone()], note: self.note.clone() })
     }
 }
 
-/// Whether there are so many policies that their bands would be one grey area: then only the first has one, and dots speak for the others.
-fn is_crowded(panel: &PanelDigest<'_>) -> bool {
-    panel.policies.len() > 8
+/// Whether there are so many policies that their bands would be one grey area: then only the first has one,
+/// and dots speak for the others.
+fn is_crowded(environment: &EnvironmentDigest<'_>) -> bool {
+    environment.policies.len() > 8
 }
 
-/// A plot for each panel that `plot` makes one of.
-fn plots(digest: &Digest<'_>, plot: impl Fn(&PanelDigest<'_>, &[&str]) -> Option<Plot>) -> Vec<Plot> {
-    // A policy looks the same in every panel: its look goes by the place of its label among all labels.
+/// A plot for each environment that `plot` makes one of.
+fn plots(digest: &Digest<'_>, plot: impl Fn(&EnvironmentDigest<'_>, &[&str]) -> Option<Plot>) -> Vec<Plot> {
+    // A policy looks the same in every environment: its look goes by the place of its label among all labels.
     let mut labels: Vec<&str> = Vec::new();
-    for policy in digest.panels.iter().flat_map(|panel| &panel.policies) {
+    for policy in digest.environments.iter().flat_map(|environment| &environment.policies) {
         if !labels.contains(&policy.label()) {
             labels.push(policy.label());
         }
     }
-    digest.panels.iter().filter_map(|panel| plot(panel, &labels)).collect()
+    digest.environments.iter().filter_map(|environment| plot(environment, &labels)).collect()
 }
 
 fn series(
-    panel: &PanelDigest<'_>,
+    environment: &EnvironmentDigest<'_>,
     labels: &[&str],
     from_zero: bool,
     middle: impl Fn(&Sample) -> f64,
     ends: impl Fn(&Sample) -> Option<[f64; 2]>,
 ) -> Vec<Series> {
-    let policies = panel.policies.iter().map(|policy| {
-        let points = || panel.panel.checkpoints.iter().map(|&round| round as f64).zip(&policy.curve);
+    let policies = environment.policies.iter().map(|policy| {
+        let points = || environment.results.checkpoints.iter().map(|&round| round as f64).zip(&policy.curve);
         let start = from_zero && !policy.curve.is_empty();
         let line = points().map(|(round, at)| [round, middle(at)]);
         let band: Vec<[f64; 3]> =
@@ -215,9 +216,9 @@ fn finals(policy: &PolicyDigest<'_>) -> Vec<f64> {
 
 /// The highest regret that the linear y axis shows.
 ///
-/// A policy that pays several times more than all others, such as uniform choice, would press them onto the axis. So the
-/// worst policy is let out at the top as long as it pays more than 2.5 times the next one, but never half of the policies or
-/// more. Nor may a wide band take more than half of the height.
+/// A policy that pays several times more than all others, such as uniform choice, would press them onto the axis. So
+/// the worst policy is let out at the top as long as it pays more than 2.5 times the next one, but never half of the
+/// policies or more. Nor may a wide band take more than half of the height.
 fn ceiling(series: &[Series]) -> f64 {
     let last = |series: &Series| series.line.last().map_or(0.0, |point| point[1]);
     let mut ends: Vec<f64> = series.iter().map(last).collect();
@@ -231,12 +232,13 @@ fn ceiling(series: &[Series]) -> f64 {
 }
 
 /// The logarithmic x axis, from the first checkpoint on.
-fn log_rounds(panel: &PanelDigest<'_>) -> Axis {
-    let first = panel.panel.checkpoints.first().map_or(1.0, |&first| first as f64);
-    Axis::log(first, panel.panel.rounds as f64)
+fn log_rounds(environment: &EnvironmentDigest<'_>) -> Axis {
+    let first = environment.results.checkpoints.first().map_or(1.0, |&first| first as f64);
+    Axis::log(first, environment.results.rounds as f64)
 }
 
-/// The logarithmic y axis: all lines, bands and dots that are positive, but no more decades than the x axis has, or four.
+/// The logarithmic y axis: all lines, bands and dots that are positive, but no more decades
+/// than the x axis has, or four.
 fn log_range(series: &[Series], x: Axis) -> Axis {
     let line = series.iter().flat_map(|series| &series.line).map(|at| at[1]);
     let band = series.iter().flat_map(|series| &series.band).flat_map(|at| [at[1], at[2]]);
@@ -250,7 +252,8 @@ fn log_range(series: &[Series], x: Axis) -> Axis {
 
 const GROWTH: &str = " Dashed grey: growth like t and like √t.";
 
-/// Lines that grow like t and like √t, to judge slopes by: from a common start, the steeper one up to the top right corner.
+/// Lines that grow like t and like √t, to judge slopes by: from a common start, the steeper
+/// one up to the top right corner.
 fn growth(x: Axis, y: Axis) -> Vec<Guide> {
     let guide = |label: &str, exponent: f64| {
         let start = y.at(0.92) * x.low / x.high;
@@ -262,7 +265,7 @@ fn growth(x: Axis, y: Axis) -> Vec<Guide> {
 
 /// The fewest and the most trials of any policy.
 fn trials(digest: &Digest<'_>) -> [usize; 2] {
-    let counts = || digest.panels.iter().map(PanelDigest::trials);
+    let counts = || digest.environments.iter().map(EnvironmentDigest::trials);
     let fewest = counts().map(|[fewest, _]| fewest).min().unwrap_or(0);
     [fewest, counts().map(|[_, most]| most).max().unwrap_or(0)]
 }

@@ -1,8 +1,8 @@
 //! How a full history is condensed: observations of nearly the same action become one.
 //!
-//! Networks without biases are homogeneous, f(cx) = c·f(x) for c > 0, so a sum of observations with coefficients whose squares add up to
-//! one is again an observation of unit noise, of the sum of the actions: a hundred of one action are one of a ten times longer action, and
-//! nothing else need know.
+//! Networks without biases are homogeneous, f(cx) = c·f(x) for c > 0, so a sum of observations with coefficients whose
+//! squares add up to one is again an observation of unit noise, of the sum of the actions: a hundred of one action are
+//! one of a ten times longer action, and nothing else need know.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -70,8 +70,8 @@ impl Condenser {
         self.lengths[i as usize]
     }
 
-    /// One observation for those that are `alike`: their sum with coefficients in proportion to the lengths of the actions. Its action
-    /// goes into `sum`.
+    /// One observation for those that are `alike`: their sum with coefficients in proportion to the lengths of the
+    /// actions. Its action goes into `sum`.
     fn merge(&self, alike: &[u32], sum: &mut [f64]) -> f64 {
         let all = alike.iter().map(|&i| self.weights[i as usize]).sum::<f64>().sqrt();
         sum.fill(0.0);
@@ -84,8 +84,8 @@ impl Condenser {
         reward
     }
 
-    /// Divides the observations into at most `count` cells of nearly the same direction: the most scattered cell is cut in two, again
-    /// and again. In the order of the first observation of each.
+    /// Divides the observations into at most `count` cells of nearly the same direction: the most scattered cell is cut
+    /// in two, again and again. In the order of the first observation of each.
     fn divide(&mut self, count: usize) {
         let dim = self.dim;
         self.directions.clone_from(&self.actions);
@@ -169,8 +169,8 @@ impl Condenser {
     }
 }
 
-/// A part of the order of observations, the weighted sum of squared distances from their mean, the coordinate that has most of it, and
-/// its mean. Small, because a heap moves them about.
+/// A part of the order of observations, the weighted sum of squared distances from their mean, the coordinate that has
+/// most of it, and its mean. Small, because a heap moves them about.
 #[derive(Debug, Clone)]
 struct Cell {
     start: u32,

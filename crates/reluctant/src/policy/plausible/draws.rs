@@ -1,14 +1,15 @@
-//! Draws from the posterior, one neuron at a time: slice sampling on great circles (Neal 2003; the circles as in elliptical slice sampling,
-//! Murray, Adams and MacKay 2010).
+//! Draws from the posterior, one neuron at a time: slice sampling on great circles (Neal 2003; the circles as in
+//! elliptical slice sampling, Murray, Adams and MacKay 2010).
 //!
-//! A neuron θ that turns by the angle φ towards a vector v as long and orthogonal to it has the inputs x·θ cos φ + x·v sin φ. Both dot
-//! products are taken once, so to try an angle costs a few operations an observation in any dimension. An angle is drawn so: a bound
-//! somewhat above the present loss, then angles from ever shorter arcs around the present place until one is below the bound. Nothing is to
-//! be tuned, an arc begins as the whole circle, so that a neuron may go far, and the posterior is left as it is: the minimiser of perturbed
-//! rewards, from which a sweep starts, is nearly a draw from it, and comes nearer.
+//! A neuron θ that turns by the angle φ towards a vector v as long and orthogonal to it has the inputs x·θ cos φ + x·v
+//! sin φ. Both dot products are taken once, so to try an angle costs a few operations an observation in any dimension.
+//! An angle is drawn so: a bound somewhat above the present loss, then angles from ever shorter arcs around the present
+//! place until one is below the bound. Nothing is to be tuned, an arc begins as the whole circle, so that a neuron may
+//! go far, and the posterior is left as it is: the minimiser of perturbed rewards, from which a sweep starts, is nearly
+//! a draw from it, and comes nearer.
 //!
-//! The prior is uniform on directions or, in a network imagined in pairs, has the second of each pair near the opposite of the first. Lengths
-//! that are free stay what the refit made of them.
+//! The prior is uniform on directions or, in a network imagined in pairs, has the second of each pair near the opposite
+//! of the first. Lengths that are free stay what the refit made of them.
 
 use std::f64::consts::TAU;
 
@@ -22,8 +23,8 @@ use crate::kernels::{LANES, Lane, arch, block_dot};
 use crate::linalg::{axpy, dot, norm, normalise};
 use crate::rng::{Stream, normal, uniform};
 
-/// How often every neuron is turned: this many observations by their number, from once to `MOST_SWEEPS` times. The fewer there are, the
-/// further the posterior is from what refits make of it, and the less a sweep costs.
+/// How often every neuron is turned: this many observations by their number, from once to `MOST_SWEEPS` times. The
+/// fewer there are, the further the posterior is from what refits make of it, and the less a sweep costs.
 const SWEPT: usize = 200;
 const MOST_SWEEPS: usize = 4;
 /// An arc that has become so short is given up, and the neuron stays: only rounding is left to tell its angles apart.
@@ -45,8 +46,8 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// Moves the member, the `m`-th, within the posterior. Neurons in pairs are held together by `pairing`: the log of their prior
-    /// density is −pairing·cos of the angle between them.
+    /// Moves the member, the `m`-th, within the posterior. Neurons in pairs are held together by `pairing`: the log of
+    /// their prior density is −pairing·cos of the angle between them.
     pub(super) fn sweep(
         &mut self,
         member: &mut Member,
@@ -155,7 +156,8 @@ impl Sampler {
     }
 }
 
-/// What the prior adds to the loss of neuron `i` turned by an angle: its cosine times the first plus its sine times the second.
+/// What the prior adds to the loss of neuron `i` turned by an angle: its cosine times the first
+/// plus its sine times the second.
 #[inline(always)]
 fn prior(i: usize, theta: &[f64], tangent: &[f64], target: Target<'_>) -> (f64, f64) {
     let d = tangent.len();
@@ -182,8 +184,8 @@ struct Circle<'a> {
 
 // Methods rather than closures: these must be compiled for the vector unit that the sweep was dispatched to.
 impl Circle<'_> {
-    /// Sine and cosine of an angle by which to turn, drawn by a slice: the cost, `present` where the neuron is, over `unit` is −log of the
-    /// density.
+    /// Sine and cosine of an angle by which to turn, drawn by a slice: the cost, `present` where the neuron is, over
+    /// `unit` is −log of the density.
     #[inline(always)]
     fn draw_angle(&self, present: f64, unit: f64, stream: &mut Stream) -> (f64, f64) {
         let bound = present - unit * libm::log(1.0 - uniform(stream));
@@ -204,7 +206,8 @@ impl Circle<'_> {
         (0.0, 1.0)
     }
 
-    /// The loss with the neuron turned, plus what the prior adds; or, as soon as that is above `bound`, any part of it that is.
+    /// The loss with the neuron turned, plus what the prior adds; or, as soon as that is above
+    /// `bound`, any part of it that is.
     #[inline(always)]
     fn cost(&self, sin: f64, cos: f64, bound: f64) -> f64 {
         let prior = cos * self.prior.0 + sin * self.prior.1;

@@ -117,8 +117,8 @@ impl Ensemble {
         }
     }
 
-    /// Gives neurons the size of the first reward that is not zero, and the noise a tenth of it if nothing is known of it: before, they
-    /// were imagined to be of about 1.
+    /// Gives neurons the size of the first reward that is not zero, and the noise a tenth of it if nothing is known of
+    /// it: before, they were imagined to be of about 1.
     pub(super) fn resize(&mut self) {
         for member in &mut self.members {
             let (theta, _) = member.network.layers_mut();
@@ -168,8 +168,9 @@ impl Ensemble {
         if cost.is_finite() { cost } else { f64::MAX }
     }
 
-    /// By how much the evidence for another model, of this loss and price, exceeds that for the best network, in units of 2 log; of a noise
-    /// level that is not known but for the guess, or a model could not win that alone sees how little noise there is.
+    /// By how much the evidence for another model, of this loss and price, exceeds that for the best network, in
+    /// units of 2 log; of a noise level that is not known but for the guess, or a model could not win that alone
+    /// sees how little noise there is.
     pub(super) fn advantage_of(&self, (loss, price): (f64, f64), n: f64) -> f64 {
         let least = n * (EXACT * self.scale).powi(2);
         let cost = |loss: f64, price: f64| {
@@ -226,8 +227,9 @@ impl Ensemble {
         self.members.iter().map(|member| self.cost(member)).fold(f64::MAX, f64::min)
     }
 
-    /// The weight of a member. A posterior draw's loss exceeds the best by σ²χ² with as many degrees of freedom as unknowns; what exceeds
-    /// that is weighed down as its likelihood says, and in the first rounds it counts how likely its size is.
+    /// The weight of a member. A posterior draw's loss exceeds the best by σ²χ² with as many degrees of
+    /// freedom as unknowns; what exceeds that is weighed down as its likelihood says, and in the first rounds
+    /// it counts how likely its size is.
     pub(super) fn weight(&self, m: usize, least: f64, n: f64) -> f64 {
         let member = &self.members[m];
         let free = self.form.unknowns(member.network.neurons()).min(n);
@@ -271,7 +273,8 @@ impl Ensemble {
         self.plausible().map(|(weight, network)| weight * network.value(x)).sum()
     }
 
-    /// Whether all plausible members have the best one's linear piece at x: a neuron of unit length that switches moves the slope by one.
+    /// Whether all plausible members have the best one's linear piece at x: a neuron of unit length that
+    /// switches moves the slope by one.
     pub(super) fn agree_at(&self, x: &[f64]) -> bool {
         let slope = |network: &ReluNet, slope: &mut [f64]| {
             slope.fill(0.0);
@@ -293,8 +296,8 @@ impl Ensemble {
         })
     }
 
-    /// Whether all neurons of the best member point nearly the same way. So they do where an offset of the rewards is taken for neurons,
-    /// and then nothing seems to be better than what is played.
+    /// Whether all neurons of the best member point nearly the same way. So they do where an offset of the rewards is
+    /// taken for neurons, and then nothing seems to be better than what is played.
     pub(super) fn is_nearly_parallel(&self) -> bool {
         let network = &self.members[self.best()].network;
         with_zeros(network.dim(), |sum| {

@@ -41,8 +41,8 @@ impl Plausible {
             return ("a linear function with a constant".to_owned(), why);
         }
         let why = format!(
-            "{} observations, number of neurons {chosen}, noise level {:.3}; lately they err by {networks:.3}, a linear function by \
-             {linear:.3}",
+            "{} observations, number of neurons {chosen}, noise level {:.3}; lately they err by {networks:.3}, a \
+             linear function by {linear:.3}",
             self.seen, self.ensemble.sigma
         );
         (format!("{count} plausible networks of {size} neurons"), why)

@@ -1,4 +1,5 @@
-//! A linear function with a constant: the smallest model, and the one that is left when no network explains the rewards.
+//! A linear function with a constant: the smallest model, and the one that is left when no
+//! network explains the rewards.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,8 @@ const LAMBDA: f64 = 1e-3;
 const WIDTH: f64 = 1.0;
 /// Verdicts and errors are averaged over about this many rounds.
 const MEMORY: f64 = 20.0;
-/// The networks are given up when the linear model won more than this share of recent rounds, and taken back below `TAKE_BACK`.
+/// The networks are given up when the linear model won more than this share of recent rounds, and
+/// taken back below `TAKE_BACK`.
 const GIVE_UP: f64 = 0.5;
 const TAKE_BACK: f64 = 0.25;
 
@@ -90,8 +92,8 @@ impl Fallback {
         (self.network_error.sqrt(), self.linear_error.sqrt())
     }
 
-    /// The loss and the price of its evidence, which is that of a normal prior with variance σ²/λ: −2 log of it is loss/σ² + price, up to
-    /// what all models share. Residuals relative to what was known before each are independent.
+    /// The loss and the price of its evidence, which is that of a normal prior with variance σ²/λ: −2 log of it is
+    /// loss/σ² + price, up to what all models share. Residuals relative to what was known before each are independent.
     pub(super) fn evidence(&self) -> (f64, f64) {
         (self.squares, self.ridge.log_det_ratio())
     }

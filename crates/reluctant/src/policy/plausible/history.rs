@@ -11,8 +11,8 @@ use crate::kernels::{LANES, Lane};
 use crate::rng::{Key, normal};
 use crate::spare::with_zeros;
 
-/// While nobody refits, so many times the budget are kept before they are condensed: that costs as much as many rounds, and nobody waits
-/// for it.
+/// While nobody refits, so many times the budget are kept before they are condensed: that costs as much as many
+/// rounds, and nobody waits for it.
 const ASLEEP: usize = 4;
 
 /// The budgets that are allowed.
@@ -20,8 +20,8 @@ pub(super) const BUDGETS: RangeInclusive<usize> = 64..=1 << 20;
 
 /// Observations, with a perturbation of every reward for every network.
 ///
-/// A place that holds no observation yet has x = 0 and reward 0: a network without biases fits it whatever it is, so loops run
-/// over whole blocks.
+/// A place that holds no observation yet has x = 0 and reward 0: a network without biases fits it whatever it is,
+/// so loops run over whole blocks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Flat", into = "Flat")]
 pub(super) struct History {

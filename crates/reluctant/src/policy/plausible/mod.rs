@@ -1,34 +1,36 @@
 //! `plausible`: optimism over the networks that explain what was seen.
 //!
-//! No exploration length, no gap ν, nothing to tune. The policy keeps a set of networks, each fitted to the history with a
-//! perturbation of every reward of its own and moved from there within the posterior (so that together they are nearly draws from it), and
-//! plays the arm of greatest
+//! No exploration length, no gap ν, nothing to tune. The policy keeps a set of networks, each fitted to the history
+//! with a perturbation of every reward of its own and moved from there within the posterior (so that together they are
+//! nearly draws from it), and plays the arm of greatest
 //!
 //! > mean + c·s,
 //!
-//! where mean and spread s are taken over the plausible networks. Alone that would sometimes stay with an arm that is good but not the
-//! best. So in a few rounds, ever fewer, it plays what the most hopeful networks hope most of, and in very few what they know least about
-//! ([`optimism`]).
+//! where mean and spread s are taken over the plausible networks. Alone that would sometimes stay with an arm that is
+//! good but not the best. So in a few rounds, ever fewer, it plays what the most hopeful networks hope most of, and in
+//! very few what they know least about ([`optimism`]).
 //!
 //! Three models, from small to large, and the rule that chooses among them:
 //!
-//! 1. **A linear function with a constant** ([`fallback`]), which acts whenever it has lately predicted better than the networks have:
-//!    rewards that no network of the range explains end here, with a warning in the explanation. If the number of neurons is not given, it
-//!    is one of the models among which evidence chooses, and until it is refuted an arm may be as good as it says. If it is given, the
-//!    linear model acts when the networks are refuted, and an arm may be as good as it says in checks and while all neurons of the best
-//!    network point nearly the same way, as they would to imitate a constant.
-//! 2. **The plausible networks** ([`ensemble`]): refitted by a few Levenberg–Marquardt steps ([`refit`]) and drawn from the posterior from
-//!    there ([`draws`]), weighed by likelihood, started anew when they fall out, challenged by new ones ([`renewal`]). Members may differ
-//!    in their number of neurons, near the one given or, if none is given, from 1 to 16, and are weighed by their evidence, in which an
-//!    unknown costs what the data says about it; if none is given, in the first rounds also by what each size had predicted ([`sizes`]).
-//!    σ is a first guess, corrected by the residuals.
-//! 3. **The frozen network**: once the networks have agreed on the linear piece of every recent action, the best of them is frozen and the
-//!    rest is ridge regression in its features ([`FrozenRelu`]), towards that network, at a linear bandit's cost. Residuals too
-//!    large for the noise send the policy back to 2.
+//! 1. **A linear function with a constant** ([`fallback`]), which acts whenever it has lately predicted better than
+//!    the networks have: rewards that no network of the range explains end here, with a warning in the explanation. If
+//!    the number of neurons is not given, it is one of the models among which evidence chooses, and until it is
+//!    refuted an arm may be as good as it says. If it is given, the linear model acts when the networks are refuted,
+//!    and an arm may be as good as it says in checks and while all neurons of the best network point nearly the same
+//!    way, as they would to imitate a constant.
+//! 2. **The plausible networks** ([`ensemble`]): refitted by a few Levenberg–Marquardt steps ([`refit`]) and drawn
+//!    from the posterior from there ([`draws`]), weighed by likelihood, started anew when they fall out, challenged
+//!    by new ones ([`renewal`]). Members may differ in their number of neurons, near the one given or, if none is
+//!    given, from 1 to 16, and are weighed by their evidence, in which an unknown costs what the data says about
+//!    it; if none is given, in the first rounds also by what each size had predicted ([`sizes`]). σ is a first
+//!    guess, corrected by the residuals.
+//! 3. **The frozen network**: once the networks have agreed on the linear piece of every recent action, the best of
+//!    them is frozen and the rest is ridge regression in its features ([`FrozenRelu`]), towards that network, at a
+//!    linear bandit's cost. Residuals too large for the noise send the policy back to 2.
 //!
-//! **Proven** is only what the paper proves of the third: if the frozen activations are right and the noise is not above the level in use,
-//! `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything else, the default `radius = "measured"` (1.5 standard deviations) included: see
-//! docs/rivals.md.
+//! **Proven** is only what the paper proves of the third: if the frozen activations are right and the noise is not
+//! above the level in use, `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything else,
+//! the default `radius = "measured"` (1.5 standard deviations) included: see docs/rivals.md.
 
 mod checks;
 mod condense;
@@ -75,25 +77,26 @@ use fallback::Fallback;
 use form::{Form, Shape};
 use history::{BUDGETS, History};
 
-/// The activations are frozen when the networks have agreed on the actions of this share of all rounds without a break, or of
-/// `AGREED_ROUNDS`.
+/// The activations are frozen when the networks have agreed on the actions of this share of all rounds without a
+/// break, or of `AGREED_ROUNDS`.
 const AGREED_SHARE: f64 = 0.25;
 const AGREED_ROUNDS: f64 = 500.0;
 /// But not before this many observations for each unknown, nor before `FROZEN_FROM` in all.
 const FROZEN_PER_UNKNOWN: usize = 20;
 const FROZEN_FROM: usize = 500;
-/// In the frozen stage squared residuals are averaged over this many rounds; above `SURPRISED` times the noise they say it is wrong.
+/// In the frozen stage squared residuals are averaged over this many rounds; above `SURPRISED` times
+/// the noise they say it is wrong.
 const WATCH: f64 = 100.0;
 const SURPRISED: f64 = 1.75;
 /// In a probe a single residual of so many standard deviations says so.
 const PROBE_SURPRISED: f64 = 2.5;
-/// Widths of the frozen stage, in standard deviations: docs/rivals.md derives that √2 costs least. In a check it is what the most hopeful
-/// sixteenth of draws from a normal distribution reach on average.
+/// Widths of the frozen stage, in standard deviations: docs/rivals.md derives that √2 costs least. In a check it is
+/// what the most hopeful sixteenth of draws from a normal distribution reach on average.
 const FROZEN_WIDTH: f64 = 1.5;
 const FROZEN_HOPE: f64 = 2.0;
-/// Evidence, in units of 2 log, that refutes the linear model or, if their number was told, the networks. Plenty, because Laplace's
-/// approximation flatters networks: where all neurons point to what was played, and so hardly change its reward, they seem to cost
-/// nothing.
+/// Evidence, in units of 2 log, that refutes the linear model or, if their number was told, the networks. Plenty,
+/// because Laplace's approximation flatters networks: where all neurons point to what was played, and so hardly change
+/// its reward, they seem to cost nothing.
 const REFUTED: f64 = 20.0;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -302,15 +305,15 @@ impl Plausible {
         self.ensemble.sigma
     }
 
-    /// Whether the linear model acts: it has predicted better lately, or evidence is for it. Who tells the number of neurons has told that
-    /// there are neurons, and these must be refuted.
+    /// Whether the linear model acts: it has predicted better lately, or evidence is for it. Who tells the number of
+    /// neurons has told that there are neurons, and these must be refuted.
     fn linear_acts(&self) -> bool {
         let enough = if self.is_told() { REFUTED } else { 0.0 };
         self.fallback.acts || self.fallback.advantage > enough
     }
 
-    /// Whether an arm may now be as good as the linear model says. Not after that is refuted; and if the number of neurons was told, only in
-    /// checks and while they look like an imitation of a constant.
+    /// Whether an arm may now be as good as the linear model says. Not after that is refuted; and if the number of
+    /// neurons was told, only in checks and while they look like an imitation of a constant.
     fn linear_is_asked(&self) -> bool {
         self.fallback.advantage >= -REFUTED
             && (!self.is_told() || is_check(self.seen) || self.ensemble.is_nearly_parallel())
@@ -323,8 +326,8 @@ impl Plausible {
 
     /// Compares the linear model with the networks by evidence.
     fn compare_with_linear(&mut self) {
-        // A condensed history has lost some of the noise, and while a network was frozen the linear model saw nothing: then their losses
-        // are not comparable. By then the verdict is clear.
+        // A condensed history has lost some of the noise, and while a network was frozen the linear model saw nothing:
+        // then their losses are not comparable. By then the verdict is clear.
         if self.history.len() as u64 == self.seen && self.thawed == 0 {
             self.fallback.advantage = self.ensemble.advantage_of(self.fallback.evidence(), self.seen as f64);
         }
@@ -497,7 +500,8 @@ impl Policy for Plausible {
     }
 }
 
-/// The door to what the policy knows. Spreads are those of the networks, times c (`optimism`); a drawn function is one of the networks.
+/// The door to what the policy knows. Spreads are those of the networks, times c (`optimism`); a drawn
+/// function is one of the networks.
 impl Belief for Plausible {
     fn kind(&self) -> &'static str {
         "plausible networks"
@@ -531,7 +535,8 @@ impl Belief for Plausible {
 }
 
 impl Frozen {
-    /// Learns (x, y); false if the residuals are too large for a frozen network that is right. In a probe one is enough.
+    /// Learns (x, y); false if the residuals are too large for a frozen network that is right. In a probe one is
+    /// enough.
     fn learn(&mut self, x: &[f64], y: f64, probe: bool) -> bool {
         if probe {
             // Where activations may be wrong, an observation would spoil what is known of elsewhere.

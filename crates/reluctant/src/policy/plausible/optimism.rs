@@ -1,14 +1,16 @@
 //! From the plausible networks to the scores of arms.
 //!
-//! In most rounds the width of an arm is c standard deviations over the networks. What is wrong with it shows in one trial of twenty: it
-//! settles on an arm that is good but not the best, while the networks that know of a better one are few, and no spread reaches up to what
-//! they say. So some rounds are *checks*, in which an arm is worth what the most hopeful of the networks, a sixteenth of them, expect of
-//! it. If they are right a better arm is found; if not, the observation refutes them, and the next check looks elsewhere. Checks come at
-//! a rate of 1/n, so their cost grows like log T.
+//! In most rounds the width of an arm is c standard deviations over the networks. What is wrong with it shows in
+//! one trial of twenty: it settles on an arm that is good but not the best, while the networks that know of a
+//! better one are few, and no spread reaches up to what they say. So some rounds are *checks*, in which an arm is
+//! worth what the most hopeful of the networks, a sixteenth of them, expect of it. If they are right a better arm
+//! is found; if not, the observation refutes them, and the next check looks elsewhere. Checks come at a rate of
+//! 1/n, so their cost grows like log T.
 //!
-//! One mistake survives that: an early observation that noise has put far off, in a region that nobody enters again, makes all networks
-//! sure of the wrong thing, and then one of them is frozen. So in the frozen stage there are *probes*, of an arm for which there is any
-//! doubt left, at 4,096 observations and whenever there are twice as many. One that fails melts the frozen network.
+//! One mistake survives that: an early observation that noise has put far off, in a region that nobody enters again,
+//! makes all networks sure of the wrong thing, and then one of them is frozen. So in the frozen stage there are
+//! *probes*, of an arm for which there is any doubt left, at 4,096 observations and whenever there are twice as many.
+//! One that fails melts the frozen network.
 
 use std::cmp::Ordering;
 
@@ -37,7 +39,8 @@ impl Plausible {
         self.frozen.is_some() && !self.config.theorem && is_probe(self.seen)
     }
 
-    /// Scores arms by the plausible networks, `all` of them or, for a choice, only as well as it takes to tell which is the best.
+    /// Scores arms by the plausible networks, `all` of them or, for a choice, only as well as it
+    /// takes to tell which is the best.
     pub(super) fn score_by_networks(&self, rows: Rows<'_>, all: bool, scratch: &mut Scratch) {
         let Scratch { scores, other_scores: linear, lanes, numbers, words, weighted, .. } = scratch;
         self.ensemble.list_plausible(words, numbers);

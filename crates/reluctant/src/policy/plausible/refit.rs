@@ -1,11 +1,11 @@
 //! Levenberg–Marquardt steps for many small networks on one growing history.
 //!
-//! A unit neuron moves in its tangent space: the Householder reflection H = I − βvvᵀ with v = θ ± e₁ carries it to the last d−1
-//! coordinates, so the unknowns are free. A neuron of any length has all d coordinates. The perturbed rewards y + σξ make the
-//! minimiser of each network a draw from (nearly) the posterior of networks rather than its mode.
+//! A unit neuron moves in its tangent space: the Householder reflection H = I − βvvᵀ with v = θ ± e₁ carries it to the
+//! last d−1 coordinates, so the unknowns are free. A neuron of any length has all d coordinates. The perturbed rewards
+//! y + σξ make the minimiser of each network a draw from (nearly) the posterior of networks rather than its mode.
 //!
-//! [`crate::estimate`] finds the best network of a fixed set of samples, and works hard for it. Here a few steps a round from where
-//! the last round ended are enough, and they must cost microseconds.
+//! [`crate::estimate`] finds the best network of a fixed set of samples, and works hard for it. Here a few steps a
+//! round from where the last round ended are enough, and they must cost microseconds.
 
 use pulp::NullaryFnOnce;
 

@@ -1,9 +1,11 @@
-//! How networks come in: those that fall out are started anew, and others are proposed, so that no optimum is taken for granted.
+//! How networks come in: those that fall out are started anew, and others are proposed, so that no
+//! optimum is taken for granted.
 //!
-//! A proposal is fitted like a member, and takes the place of one as often as its evidence says. Most proposals are variations of a plausible
-//! network. But what a trial that stays with the second-best arm has overlooked is rarely near what it believes: in one that was looked at,
-//! of a thousand new starts some thirty came to see it, of a thousand variations three. So before a check ([`super::optimism`]) there is a
-//! *search*: many new starts, that it may be known what to hope for.
+//! A proposal is fitted like a member, and takes the place of one as often as its evidence says. Most proposals are
+//! variations of a plausible network. But what a trial that stays with the second-best arm has overlooked is rarely
+//! near what it believes: in one that was looked at, of a thousand new starts some thirty came to see it, of a
+//! thousand variations three. So before a check ([`super::optimism`]) there is a *search*: many new starts, that it
+//! may be known what to hope for.
 
 use super::checks::is_check;
 use super::ensemble::{COLD_STEPS, Ensemble, WARM_STEPS};
@@ -14,13 +16,14 @@ use crate::linalg::norm;
 use crate::relu::ReluNet;
 use crate::rng::{Stream, index, uniform, unit_vector};
 
-/// Proposals a round: `EARLY` until `EARLY_UNTIL` observations, when fits are cheap and it is decided which optimum is believed in. Then
-/// fewer, by the square of the observations, but at least `RENEW` by their number, which is at most one.
+/// Proposals a round: `EARLY` until `EARLY_UNTIL` observations, when fits are cheap and it is decided which
+/// optimum is believed in. Then fewer, by the square of the observations, but at least `RENEW` by their
+/// number, which is at most one.
 const EARLY: f64 = 10.0;
 const EARLY_UNTIL: f64 = 100.0;
 const RENEW: f64 = 200.0;
-/// The share of proposals that are a plausible network with one or two neurons drawn anew; the others are new starts. With ten neurons
-/// and little noise half of the first kind fit, and one in a hundred of the second.
+/// The share of proposals that are a plausible network with one or two neurons drawn anew; the others are new starts.
+/// With ten neurons and little noise half of the first kind fit, and one in a hundred of the second.
 const VARIED: f64 = 0.9;
 /// The new starts of a search.
 const SEARCH: usize = 32;

@@ -1,11 +1,13 @@
-//! How many neurons there are if nobody says so: judged in the first rounds by what networks of each size had predicted.
+//! How many neurons there are if nobody says so: judged in the first rounds by what networks of each size had
+//! predicted.
 //!
-//! While there are fewer observations than unknowns, networks of every size can be made to fit, and what Laplace's approximation says of their
-//! evidence is worth little: it does not see how far a network had to bend. But before it is fitted to a reward it predicts it, and the
-//! product of the densities of these predictions is the evidence (Dawid 1984). So each size is charged for its first predictions, each the
-//! Student distribution that the mean and the spread of its members make, and its members weigh less, but not so little that they are given
-//! up. After a dozen observations all sizes that still fit count alike again: who stays sure of a size explores too little (docs/rivals.md
-//! has the figures).
+//! While there are fewer observations than unknowns, networks of every size can be made to fit, and what Laplace's
+//! approximation says of their evidence is worth little: it does not see how far a network had to bend. But before it
+//! is fitted to a reward it predicts it, and the product of the densities of these predictions is the evidence (Dawid
+//! 1984). So each size is charged for its first predictions, each the Student distribution that the mean and the spread
+//! of its members make, and its members weigh less, but not so little that they are given up. After a dozen
+//! observations all sizes that still fit count alike again: who stays sure of a size explores too little
+//! (docs/rivals.md has the figures).
 
 use serde::{Deserialize, Serialize};
 
@@ -18,8 +20,8 @@ const FEWEST: f64 = 2.5;
 /// No size is charged more than this above the least, in units of 2 log: its members have a twentieth of the weight.
 const MOST: f64 = 6.0;
 
-/// The number of neurons of member number `m` before any data: k in proportion to 1/√k. Evenly would be mostly large networks, which
-/// expect rewards wherever none were seen yet, and 1/k hardly any of them.
+/// The number of neurons of member number `m` before any data: k in proportion to 1/√k. Evenly would be mostly large
+/// networks, which expect rewards wherever none were seen yet, and 1/k hardly any of them.
 pub(super) fn imagine(m: usize) -> usize {
     let share = |neurons: usize| 1.0 / (neurons as f64).sqrt();
     let total: f64 = (1..=MOST_NEURONS).map(share).sum();
@@ -55,8 +57,8 @@ impl Sizes {
         Sizes { costs: vec![0.0; MOST_NEURONS] }
     }
 
-    /// The weight of a size, 1 for the most likely one. It is taken for as likely as the next smaller one if that is the likelier: a neuron
-    /// too many explores, a neuron too few may never find what is missing.
+    /// The weight of a size, 1 for the most likely one. It is taken for as likely as the next smaller one if that is
+    /// the likelier: a neuron too many explores, a neuron too few may never find what is missing.
     pub(super) fn weight(&self, neurons: usize) -> f64 {
         let cost = |neurons: usize| self.costs[neurons - 1];
         libm::exp(-0.5 * cost(neurons).min(cost(neurons.max(2) - 1)).min(MOST))
@@ -88,7 +90,8 @@ impl Sizes {
     }
 }
 
-/// −2 log of the density that the members of a size had given to what was seen, up to what all sizes share; none if they are too few.
+/// −2 log of the density that the members of a size had given to what was seen, up to what all sizes
+/// share; none if they are too few.
 fn surprise(forecasts: &[Forecast], neurons: usize, variance: f64) -> Option<f64> {
     let members = || forecasts.iter().filter(|forecast| forecast.neurons == neurons);
     let total: f64 = members().map(|f| f.weight).sum();

@@ -1,5 +1,5 @@
-//! Choices from the whole sphere while no network is frozen: the best of many random actions, improved by ever smaller random steps.
-//! Optimism looks for the highest upper bound, sampling for what one network drawn at random likes best.
+//! Choices from the whole sphere while no network is frozen: the best of many random actions, improved by ever smaller
+//! random steps. Optimism looks for the highest upper bound, sampling for what one network drawn at random likes best.
 
 use super::Plausible;
 use crate::choice::{Choice, Score, argmax};

@@ -1,7 +1,8 @@
-//! The same Levenberg–Marquardt step where there are far fewer observations than unknowns, as in the first rounds in many dimensions.
+//! The same Levenberg–Marquardt step where there are far fewer observations than unknowns, as in the
+//! first rounds in many dimensions.
 //!
-//! (JᵀJ + μI)⁻¹Jᵀr = Jᵀ(JJᵀ + μI)⁻¹r and det(I + JᵀJ/σ²) = det(I + JJᵀ/σ²): so a matrix of the size of the history serves instead of one
-//! of the size of the network.
+//! (JᵀJ + μI)⁻¹Jᵀr = Jᵀ(JJᵀ + μI)⁻¹r and det(I + JᵀJ/σ²) = det(I + JJᵀ/σ²): so a matrix of the size of the history
+//! serves instead of one of the size of the network.
 
 use super::form::Shape;
 use super::history::History;
