@@ -20,6 +20,8 @@
 //! round in which it fell due would stall. So from [`LARGE`] features on A⁻¹ is refined a few columns at a time, all of
 //! them once in about D updates, and is computed anew only if an update has spoilt it.
 
+mod build;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::instructions::{LANES, Lane, arch};

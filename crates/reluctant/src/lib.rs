@@ -73,6 +73,7 @@ mod instructions;
 mod kernels;
 pub mod limits;
 pub mod linalg;
+mod network;
 pub mod offer;
 pub mod params;
 mod patterns;

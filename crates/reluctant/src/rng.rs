@@ -149,6 +149,28 @@ fn normal_tail(stream: &mut impl Rng) -> f64 {
     }
 }
 
+/// A number of the gamma distribution with this shape, which must be positive, and rate 1 (Marsaglia and Tsang 2000).
+pub fn gamma(stream: &mut impl Rng, shape: f64) -> f64 {
+    if shape < 1.0 {
+        // 1 − u is never zero.
+        let power = libm::pow(1.0 - uniform(stream), 1.0 / shape);
+        return power * gamma(stream, shape + 1.0);
+    }
+    let d = shape - 1.0 / 3.0;
+    let c = 1.0 / (9.0 * d).sqrt();
+    loop {
+        let z = normal(stream);
+        let root = 1.0 + c * z;
+        if root <= 0.0 {
+            continue;
+        }
+        let v = root * root * root;
+        if libm::log(1.0 - uniform(stream)) < 0.5 * z * z + d * (1.0 - v + libm::log(v)) {
+            return d * v;
+        }
+    }
+}
+
 /// A number uniform on [0, 1).
 pub fn uniform(stream: &mut impl Rng) -> f64 {
     stream.random::<f64>()
@@ -259,6 +281,23 @@ mod tests {
         let tail = 2.0 * n * below(-TAIL);
         assert!((f64::from(far) - tail).abs() < 5.0 * tail.sqrt(), "{far} {tail}");
         assert!((EDGES[LAYERS - 1] * (1.0 - libm::exp(-0.5 * EDGES[LAYERS - 1].powi(2))) - AREA).abs() < 1e-12);
+    }
+
+    /// Mean and variance of the gamma distribution are its shape.
+    #[test]
+    fn gamma_numbers_have_the_moments_of_their_law() {
+        let mut stream = Key::new(6).stream();
+        let n = 200_000;
+        for shape in [0.4, 1.0, 3.5, 60.0] {
+            let draws: Vec<f64> = (0..n).map(|_| gamma(&mut stream, shape)).collect();
+            let mean = draws.iter().sum::<f64>() / f64::from(n);
+            let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / f64::from(n);
+            assert!(draws.iter().all(|x| *x >= 0.0));
+            assert!((mean - shape).abs() < 5.0 * (shape / f64::from(n)).sqrt(), "{shape}: {mean}");
+            // The variance of a squared distance is 2a² + 6a.
+            let error = ((2.0 * shape * shape + 6.0 * shape) / f64::from(n)).sqrt();
+            assert!((variance - shape).abs() < 5.0 * error, "{shape}: {variance}");
+        }
     }
 
     #[test]

@@ -10,11 +10,13 @@
 //! | --- | --- | --- |
 //! | [`Linear`] | Bayesian linear regression on features of x | `oful`, `lin-ts` |
 //! | [`GaussianProcess`] | a Gaussian process of a bounded number of points | `gp-ucb`, `gp-ts` |
-//! | [`NetworkGradients`](crate::policy::NetworkGradients) | a trained network, linear in its gradients | `neural-ucb` |
+//! | [`NetworkGradients`] | a trained network, linear in its gradients | `neural-ucb`, `neural-ts` |
+//! | [`LastLayer`] | Bayesian linear regression on the last layer of a trained network | `neural-linear`, `neural-linucb` |
 //! | [`FrozenRelu`](crate::FrozenRelu) | a ReLU network whose activations are frozen | `ofu-relu`, `ofu-relu-plus` |
 //! | [`Plausible`](crate::policy::Plausible) | the networks that explain what was seen | `plausible` |
 //!
-//! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once.
+//! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once. [`LastLayer`] and
+//! [`GradientHeads`] are such beliefs.
 //!
 //! ```
 //! use reluctant::belief::{Belief, Features, Linear};
@@ -34,8 +36,11 @@
 mod features;
 mod forgetting;
 mod gaussian_process;
+mod gradient_heads;
 mod heads;
+mod last_layer;
 mod linear;
+mod network_gradients;
 
 use std::fmt;
 
@@ -53,9 +58,14 @@ pub(crate) use features::{DEGREE, FEATURES, check_features};
 pub(crate) use forgetting::DISCOUNT;
 pub(crate) use gaussian_process::{BIAS, BUDGET, DEPTH, KERNEL, LEEWAY, LENGTH, SIGMA, VARIANCE};
 pub use gaussian_process::{GaussianProcess, GaussianProcesses};
+pub use gradient_heads::GradientHeads;
 pub use heads::{Asked, Heads};
+pub use last_layer::LastLayer;
+pub(crate) use last_layer::{LAMBDA, Noise};
 pub use linear::Linear;
 pub(crate) use linear::add_draw;
+pub(crate) use network_gradients::NETWORK_GRADIENTS;
+pub use network_gradients::NetworkGradients;
 
 /// What a policy knows of the rewards of vectors x.
 ///

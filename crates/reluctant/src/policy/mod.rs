@@ -11,6 +11,9 @@ mod gp_ucb;
 mod joined;
 mod lin_ts;
 mod named;
+mod neural_linear;
+mod neural_linucb;
+mod neural_ts;
 mod neural_ucb;
 mod ofu_relu;
 mod ofu_relu_plus;
@@ -38,7 +41,7 @@ use crate::rng::Key;
 use crate::round::Round;
 use crate::scratch::Scratch;
 
-use rules::{best_by_score, optimism, sampling, select_frozen, select_optimistic, select_uniform};
+use rules::{best_by_score, optimism, sampling, sampling_each, select_frozen, select_optimistic, select_uniform};
 use snapshot::read_state;
 
 pub use entry::{Build, COMMON, Contexts, Entry, OwnBuild, OwnRestore, Restore, Sample, tell};
@@ -46,7 +49,10 @@ pub use gp_ts::GpTs;
 pub use gp_ucb::GpUcb;
 pub use joined::{JOIN, Joined};
 pub use lin_ts::LinTs;
-pub use neural_ucb::{NetworkGradients, NeuralUcb};
+pub use neural_linear::NeuralLinear;
+pub use neural_linucb::NeuralLinUcb;
+pub use neural_ts::NeuralTs;
+pub use neural_ucb::NeuralUcb;
 pub use ofu_relu::OfuRelu;
 pub use ofu_relu_plus::OfuReluPlus;
 pub use oful::Oful;
@@ -71,6 +77,9 @@ pub const BUILT_IN: &[Entry] = &[
     ofu_relu::ENTRY,
     ofu_relu_plus::ENTRY,
     neural_ucb::ENTRY,
+    neural_ts::ENTRY,
+    neural_linear::ENTRY,
+    neural_linucb::ENTRY,
     plausible::ENTRY,
 ];
 

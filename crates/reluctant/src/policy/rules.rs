@@ -8,7 +8,7 @@ use crate::choice::{Choice, Score, argmax};
 use crate::error::Result;
 use crate::frozen::FrozenRelu;
 use crate::offer::{Context, Offer, Rows};
-use crate::rng::{Key, Purpose, index};
+use crate::rng::{Key, Purpose, index, normal};
 use crate::scratch::Scratch;
 
 /// How a policy acts on what it believes of named actions.
@@ -80,6 +80,23 @@ pub(super) fn sampling<'a>(
     let value = scratch.values()[best];
     belief.predict(Rows::trusted(rows.dim(), rows.get(best)), scale, scratch);
     Choice::row(rows, best, scratch.scores[0]).drawn(value)
+}
+
+/// Sampling arm by arm: the greatest of values that are drawn for each arm by itself, normal with its mean and width.
+pub(super) fn sampling_each<'a>(
+    belief: &dyn Belief,
+    rows: Rows<'a>,
+    scale: f64,
+    key: Key,
+    scratch: &mut Scratch,
+) -> Choice<'a> {
+    belief.predict(rows, scale, scratch);
+    let Scratch { scores, numbers: values, .. } = scratch;
+    let mut stream = key.purpose(Purpose::Choice).stream();
+    values.clear();
+    values.extend(scores.iter().map(|score| score.mean + score.width * normal(&mut stream)));
+    let best = argmax(values.iter().copied()).unwrap_or(0);
+    Choice::row(rows, best, scores[best]).drawn(values[best])
 }
 
 /// The optimistic choice of a policy that scores by itself: the arm of greatest mean plus width.

@@ -20,77 +20,41 @@
 //!
 //! Under `zhou`, T and TW have no second layer to be symmetric in and no √m: they start from random unit neurons.
 //! The matrix is the full one or its diagonal (`matrix`). The history is kept, because each round trains on all of it.
-
-mod gradients;
-mod network;
-mod train;
+//!
+//! In contexts with named actions there is one network for all of them: the hidden layer is shared, with biases, and each action has a
+//! head, its own output weights and bias. The gradient of an action's value lives in the hidden layer and in its head. Inputs and
+//! rewards are scaled by what was seen. Training is by Adam and not after every reward, but when there are `growth` times more rewards than
+//! at the last training (`network/trained.rs`); `preset`, `update` and `steps` do not matter there. The score is the authors',
+//! fₐ + √(λν·gₐᵀU⁻¹gₐ).
 
 use serde::{Deserialize, Serialize};
 
-use self::gradients::{MAX_STEPS, MAX_WIDTH};
 use super::{
-    Build, Contexts, Entry, Explanation, Policy, Restore, Sample, Snapshot, explain_by_score, optimism, read_state,
+    Build, Contexts, Entry, Explanation, Policy, Restore, Rule, Sample, SharedModel, Snapshot, explain_by_score,
+    optimism, read_state,
 };
 use crate::action::{Action, check_observation, check_vector};
-use crate::belief::Belief;
+use crate::belief::{Belief, GradientHeads, NETWORK_GRADIENTS as PARAMS, NetworkGradients};
 use crate::choice::Choice;
 use crate::error::Result;
 use crate::offer::Offer;
-use crate::params::{Initial, Kind, Literal, Param};
+use crate::params::Literal;
 use crate::rng::Key;
 use crate::scratch::Scratch;
-
-pub use self::gradients::NetworkGradients;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "neural-ucb",
     summary: "optimism on the gradients of a trained network",
     citation: "Zhou, Li and Gu (2020), Neural contextual bandits with UCB-based exploration",
-    params: &[
-        Param::new(
-            "preset",
-            Initial::word("F"),
-            Kind::Word(&["F", "T", "TW"]),
-            "F: two layers; T: one layer of k units, the true structure; TW: one layer of 2k",
-        ),
-        Param::new(
-            "neurons",
-            Initial::Auto("needed by T and TW"),
-            Kind::Count { min: 1, max: MAX_WIDTH / 2 },
-            "neurons k of the true network",
-        )
-        .told(),
-        Param::new(
-            "width",
-            Initial::Auto("20 (F), k (T), 2k (TW)"),
-            Kind::Count { min: 1, max: MAX_WIDTH },
-            "hidden units m; even for F under zhou",
-        ),
-        Param::new(
-            "update",
-            Initial::word("authors"),
-            Kind::Word(&["authors", "zhou"]),
-            "how the network starts, learns and is scored",
-        ),
-        Param::new(
-            "matrix",
-            Initial::word("diagonal"),
-            Kind::Word(&["diagonal", "full"]),
-            "matrix of gradients behind the width",
-        ),
-        Param::new("lambda", Initial::real(0.01), Kind::POSITIVE, "penalty λ: start of the matrix, and weight decay"),
-        Param::new("nu", Initial::real(0.1), Kind::NOT_NEGATIVE, "exploration ν of the authors' score"),
-        Param::new("gamma", Initial::real(0.1), Kind::NOT_NEGATIVE, "exploration γ of the score in zhou"),
-        Param::new(
-            "steps",
-            Initial::Auto("1,000 (authors), 20 (zhou)"),
-            Kind::Count { min: 1, max: MAX_STEPS },
-            "at most so many training steps a round: single samples (authors), full gradients (zhou)",
-        ),
-        Param::new("rate", Initial::Auto("0.01 (authors), 1/(mλ + 2mn) (zhou)"), Kind::POSITIVE, "learning rate"),
-    ],
+    params: PARAMS,
     sphere: false,
-    contexts: Contexts::ModelEach,
+    contexts: Contexts::Shared(SharedModel {
+        build: |dim, params, key| {
+            let scale = (params.real("lambda")? * params.real("nu")?).sqrt();
+            Ok((Box::new(GradientHeads::read(dim, params, key)?), Rule::Optimism(scale)))
+        },
+        restore: |state| Ok(Box::new(GradientHeads::restore(state)?)),
+    }),
     samples: &[
         Sample { name: "F", environment: "relu-sphere", settings: &[] },
         Sample {
@@ -168,13 +132,7 @@ impl Policy for NeuralUcb {
     }
 
     fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
-        let warning = (self.belief.blown_up().0 > 0).then(|| {
-            let (times, rounds) = self.belief.blown_up();
-            format!(
-                "training blew up in {times} of {rounds} rounds and started over: rewards or actions are too large for the learning rate; \
-                 divide them, or give a smaller rate"
-            )
-        });
+        let warning = self.belief.warning();
         Ok(Explanation { warning, ..explain_by_score(self, check_vector(ENTRY.name, self.dim(), action)?)? })
     }
 

@@ -1,27 +1,87 @@
-//! The belief of `neural-ucb`: a trained network, and how unsure its parameters are.
+//! The belief of `neural-ucb` and `neural-ts` on rows: a trained network, and how unsure its parameters are.
 //!
 //! The mean at x is f(x; θ), the spread √(gᵀU⁻¹g) with the gradient g = ∂f/∂θ at x and the matrix U of past gradients. A drawn function
 //! moves the parameters by δ ~ N(0, U⁻¹) along the gradients: f(x; θ) + g(x)·δ.
 
 use serde::{Deserialize, Serialize};
 
-use super::network::{Network, Shape};
-use super::train;
-use crate::belief::{Belief, add_draw, check_features, state};
+use super::linear::add_draw;
+use super::{Belief, check_features, state};
 use crate::choice::Score;
 use crate::ellipsoid::Ellipsoid;
 use crate::error::{Error, Result};
 use crate::kernels::DiagonalScores;
 use crate::limits::in_limit;
 use crate::linalg::dot;
+use crate::network::descent as train;
+use crate::network::single::{Network, Shape};
+use crate::network::{DECAY, EPOCHS, GROWTH};
 use crate::offer::Rows;
-use crate::params::Params;
+use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::{Key, Purpose, normal};
 use crate::scratch::Scratch;
 
 /// The most hidden units, and the most training steps a round.
-pub(super) const MAX_WIDTH: u64 = 10_000;
-pub(super) const MAX_STEPS: u64 = 1_000_000;
+const MAX_WIDTH: u64 = 10_000;
+const MAX_STEPS: u64 = 1_000_000;
+
+/// The parameters of policies on this belief, and on [`GradientHeads`](super::GradientHeads) in contexts.
+pub(crate) const NETWORK_GRADIENTS: &[Param] = &[
+    Param::new(
+        "preset",
+        Initial::word("F"),
+        Kind::Word(&["F", "T", "TW"]),
+        "F: two layers; T: one layer of k units, the true structure; TW: one layer of 2k",
+    ),
+    Param::new(
+        "neurons",
+        Initial::Auto("needed by T and TW"),
+        Kind::Count { min: 1, max: MAX_WIDTH / 2 },
+        "neurons k of the true network",
+    )
+    .told(),
+    Param::new(
+        "width",
+        Initial::Auto("20 (F), k (T), 2k (TW); 64 in contexts"),
+        Kind::Count { min: 1, max: MAX_WIDTH },
+        "hidden units m; even for F under zhou",
+    ),
+    Param::new(
+        "update",
+        Initial::word("authors"),
+        Kind::Word(&["authors", "zhou"]),
+        "how the network starts, learns and is scored",
+    ),
+    Param::new(
+        "matrix",
+        Initial::word("diagonal"),
+        Kind::Word(&["diagonal", "full"]),
+        "matrix of gradients behind the width",
+    ),
+    Param::new(
+        "lambda",
+        Initial::real(0.01),
+        Kind::POSITIVE,
+        "penalty λ: start of the matrix, and on rows weight decay",
+    ),
+    Param::new("nu", Initial::real(0.1), Kind::NOT_NEGATIVE, "exploration ν of the authors' score"),
+    Param::new("gamma", Initial::real(0.1), Kind::NOT_NEGATIVE, "exploration γ of the score in zhou"),
+    Param::new(
+        "steps",
+        Initial::Auto("1,000 (authors), 20 (zhou)"),
+        Kind::Count { min: 1, max: MAX_STEPS },
+        "at most so many training steps a round: single samples (authors), full gradients (zhou)",
+    ),
+    Param::new(
+        "rate",
+        Initial::Auto("0.01 (authors), 1/(mλ + 2mn) (zhou); 0.005 in contexts"),
+        Kind::POSITIVE,
+        "learning rate",
+    ),
+    GROWTH,
+    EPOCHS,
+    DECAY,
+];
 
 /// Hidden units of preset F.
 const F_WIDTH: usize = 20;
@@ -69,7 +129,7 @@ enum Matrix {
 }
 
 impl NetworkGradients {
-    pub(super) fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
+    pub(crate) fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
         let update = if params.word("update")? == "zhou" { Update::Zhou } else { Update::Authors };
         let shape = shape(dim, params, update)?;
         let lambda = params.real("lambda")?;
@@ -102,7 +162,7 @@ impl NetworkGradients {
         Ok(NetworkGradients { dim, config, key, network, start, matrix, xs, ys, blown_up: 0, work })
     }
 
-    pub(super) fn is_consistent(&self) -> bool {
+    pub(crate) fn is_consistent(&self) -> bool {
         let shape = self.network.shape();
         let sized = shape.dim == self.dim && (1..=MAX_WIDTH).contains(&(shape.width as u64));
         if !sized || !(1..=MAX_STEPS).contains(&(self.config.steps as u64)) {
@@ -228,13 +288,19 @@ fn shape(dim: usize, params: &Params, update: Update) -> Result<Shape> {
 
 impl NetworkGradients {
     /// The multiplier of the spread that the settings ask for.
-    pub(super) fn scale(&self) -> f64 {
+    pub(crate) fn scale(&self) -> f64 {
         self.config.scale
     }
 
-    /// How often training blew up, and in how many rounds.
-    pub(super) fn blown_up(&self) -> (u64, usize) {
-        (self.blown_up, self.ys.len())
+    /// What is amiss, if something is.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let (times, rounds) = (self.blown_up, self.ys.len());
+        (times > 0).then(|| {
+            format!(
+                "training blew up in {times} of {rounds} rounds and started over: rewards or actions are too large for the learning rate; \
+                 divide them, or give a smaller rate"
+            )
+        })
     }
 }
 
@@ -311,7 +377,7 @@ mod tests {
     fn the_diagonal_kernel_scores_like_the_definition() {
         for preset in ["F", "T", "TW"] {
             let given = Settings::new().with("preset", preset).with("neurons", 3u64);
-            let params = Params::resolve("neural-ucb", super::super::ENTRY.params, &given).unwrap();
+            let params = Params::resolve("neural-ucb", NETWORK_GRADIENTS, &given).unwrap();
             let mut belief = NetworkGradients::new(3, &params, Key::new(1)).unwrap();
             let mut stream = Key::new(2).stream();
             let mut arms = vec![0.0; 3 * 50];
@@ -337,7 +403,7 @@ mod tests {
     fn functions_are_drawn_around_the_mean_with_the_spread() {
         for matrix in ["diagonal", "full"] {
             let given = Settings::new().with("matrix", matrix).with("preset", "T").with("neurons", 3u64);
-            let params = Params::resolve("neural-ucb", super::super::ENTRY.params, &given).unwrap();
+            let params = Params::resolve("neural-ucb", NETWORK_GRADIENTS, &given).unwrap();
             let mut belief = NetworkGradients::new(2, &params, Key::new(1)).unwrap();
             let mut stream = Key::new(2).stream();
             let mut x = [0.0; 2];

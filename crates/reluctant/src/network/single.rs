@@ -9,15 +9,15 @@ use crate::rng::{Stream, normal, uniform, unit_vector};
 
 /// What a network looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// The dimension d of x.
-    pub(super) dim: usize,
+    pub(crate) dim: usize,
     /// Hidden units m.
-    pub(super) width: usize,
+    pub(crate) width: usize,
     /// Whether there is a trained second layer; if not it is all ones.
-    pub(super) two_layers: bool,
+    pub(crate) two_layers: bool,
     /// Zhou's form: x̃ = (x, x)/√2, the output times √m, no output bias. Otherwise x̃ = x, the output as it is, with a bias.
-    pub(super) doubled: bool,
+    pub(crate) doubled: bool,
 }
 
 impl Shape {
@@ -35,14 +35,14 @@ impl Shape {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Network {
+pub(crate) struct Network {
     shape: Shape,
     params: Vec<f64>,
 }
 
 impl Network {
     /// Every parameter uniform in ±1/√(inputs of its layer).
-    pub(super) fn uniform_start(shape: Shape, stream: &mut Stream) -> Self {
+    pub(crate) fn uniform_start(shape: Shape, stream: &mut Stream) -> Self {
         let first = shape.inputs() * shape.width;
         let bound = |i: usize| 1.0 / (if i < first { shape.inputs() } else { shape.width } as f64).sqrt();
         let params = (0..shape.size()).map(|i| bound(i) * (2.0 * uniform(stream) - 1.0)).collect();
@@ -51,7 +51,7 @@ impl Network {
 
     /// Zhou's start: W = diag(A, A) with entries N(0, 4/m) and v = (a, −a) with entries N(0, 2/m), so that f = 0. A network without
     /// a second layer starts from random unit neurons.
-    pub(super) fn symmetric_start(shape: Shape, stream: &mut Stream) -> Self {
+    pub(crate) fn symmetric_start(shape: Shape, stream: &mut Stream) -> Self {
         let Shape { dim, width, .. } = shape;
         let mut params = vec![0.0; shape.size()];
         if shape.doubled {
@@ -79,23 +79,23 @@ impl Network {
         Network { shape, params }
     }
 
-    pub(super) fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> Shape {
         self.shape
     }
 
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.params.len()
     }
 
-    pub(super) fn is_consistent(&self) -> bool {
+    pub(crate) fn is_consistent(&self) -> bool {
         self.shape.dim > 0 && self.shape.width > 0 && self.params.len() == self.shape.size()
     }
 
-    pub(super) fn params(&self) -> &[f64] {
+    pub(crate) fn params(&self) -> &[f64] {
         &self.params
     }
 
-    pub(super) fn params_mut(&mut self) -> &mut [f64] {
+    pub(crate) fn params_mut(&mut self) -> &mut [f64] {
         &mut self.params
     }
 
@@ -105,7 +105,7 @@ impl Network {
     }
 
     /// f(x), and ∂f/∂θ into `gradient`.
-    pub(super) fn gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
+    pub(crate) fn gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
         let Shape { dim, width, two_layers, .. } = self.shape;
         let (input_scale, output_scale) = self.scales();
         let inputs = self.shape.inputs();
@@ -142,7 +142,7 @@ impl Network {
     }
 
     /// The layers, for scoring; without a trained second layer it is `ones`.
-    pub(super) fn layers<'a>(&'a self, ones: &'a [f64]) -> (&'a [f64], &'a [f64], f64) {
+    pub(crate) fn layers<'a>(&'a self, ones: &'a [f64]) -> (&'a [f64], &'a [f64], f64) {
         let Shape { width, two_layers, doubled, .. } = self.shape;
         let (first, rest) = self.params.split_at(self.shape.inputs() * width);
         let bias = if two_layers && !doubled { rest[width] } else { 0.0 };

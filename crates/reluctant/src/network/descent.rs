@@ -1,16 +1,16 @@
 //! How NeuralUCB's network learns from the history.
 
-use super::network::{Network, Shape};
+use super::single::{Network, Shape};
 use crate::kernels::Descent;
 use crate::linalg::axpy;
 use crate::rng::{Stream, shuffle};
 
 /// The history.
 #[derive(Clone, Copy)]
-pub(super) struct Data<'a> {
-    pub(super) dim: usize,
-    pub(super) xs: &'a [f64],
-    pub(super) ys: &'a [f64],
+pub(crate) struct Data<'a> {
+    pub(crate) dim: usize,
+    pub(crate) xs: &'a [f64],
+    pub(crate) ys: &'a [f64],
 }
 
 impl<'a> Data<'a> {
@@ -21,15 +21,15 @@ impl<'a> Data<'a> {
 
 /// Memory that training works in, kept from round to round.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Workspace {
+pub(crate) struct Workspace {
     order: Vec<u32>,
     numbers: Vec<f64>,
-    pub(super) gradient: Vec<f64>,
+    pub(crate) gradient: Vec<f64>,
     total: Vec<f64>,
 }
 
 /// Single samples in one random order, over and over, from where the network stands; at most `steps` steps.
-pub(super) fn stochastic(
+pub(crate) fn stochastic(
     network: &mut Network,
     data: Data<'_>,
     rate: f64,
@@ -51,7 +51,7 @@ pub(super) fn stochastic(
 }
 
 /// Gradient descent on Σ(f − y)²/2 + penalty·‖θ − θ₀‖²/2 from θ₀.
-pub(super) fn towards_start(
+pub(crate) fn towards_start(
     network: &mut Network,
     start: &[f64],
     data: Data<'_>,

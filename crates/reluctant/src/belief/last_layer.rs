@@ -1,0 +1,357 @@
+//! Bayesian linear regression on the last hidden layer of a network, with a head an action.
+//!
+//! With φ = (h(x), 1), the hidden units at x and a one, and rewards y in units of what was seen, an action's rewards have the model
+//!
+//! > y = w·φ + noise,  noise ~ N(0, σ²),  w ~ N(0, σ²/λ·I),  σ² ~ inverse gamma(a₀, b₀),
+//!
+//! whose posterior is that of ridge regression: w ~ N(ŵ, σ²A⁻¹) and σ² ~ inverse gamma(a₀ + n/2, b₀ + loss/2) with
+//! loss = Σy² − ŵᵀAŵ. The noise is each action's own, or one for all. λ is given, or the one of greatest evidence on a grid, for all
+//! actions, found anew with each training of the network. Then the regressions, too, are made anew from all rewards, because their
+//! features are others.
+
+use serde::{Deserialize, Serialize};
+
+use super::heads::{Asked, Heads};
+use super::linear::add_draw;
+use super::{Belief, state};
+use crate::choice::Score;
+use crate::ellipsoid::Ellipsoid;
+use crate::error::{Error, Result};
+use crate::kernels::linear_scores;
+use crate::linalg::{Cholesky, axpy, dot};
+use crate::network::{Inputs, Trained};
+use crate::offer::Rows;
+use crate::params::{Initial, Kind, Param, Params};
+use crate::rng::{Key, Purpose, gamma, normal};
+use crate::scratch::Scratch;
+
+pub(crate) const LAMBDA: Param = Param::new(
+    "lambda",
+    Initial::Auto("by evidence"),
+    Kind::POSITIVE,
+    "penalty λ of the regressions: the ratio of noise to prior variance",
+);
+
+/// Exponents of the grid of λ, in powers of √10.
+const GRID: std::ops::RangeInclusive<i32> = -6..=6;
+
+/// λ before the first training.
+const FIRST_LAMBDA: f64 = 1.0;
+
+/// Evidence is summed over at most so many actions, those with the most rewards: the others hardly count, and each costs a factorisation.
+const MOST_WITNESSES: usize = 16;
+
+/// Whose the noise is, and what is known of it before the first reward.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Noise {
+    /// Whether each action has noise of its own.
+    pub(crate) own: bool,
+    /// a₀ and b₀.
+    pub(crate) shape: f64,
+    pub(crate) rate: f64,
+}
+
+/// The network, and a regression for each head.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LastLayer {
+    trained: Trained,
+    noise: Noise,
+    /// λ if it is given.
+    given: Option<f64>,
+    lambda: f64,
+    heads: Vec<Head>,
+    #[serde(skip)]
+    work: (Vec<f64>, Vec<f64>),
+}
+
+/// What is known of an action.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Head {
+    regression: Ellipsoid,
+    count: u64,
+    /// Σy² − ŵᵀAŵ.
+    loss: f64,
+}
+
+/// Sums over the rewards of an action.
+#[derive(Debug, Clone)]
+struct Sums {
+    gram: Vec<f64>,
+    moment: Vec<f64>,
+    squares: f64,
+    count: u64,
+}
+
+impl LastLayer {
+    /// Reads `lambda` and the settings of the network. Rows have one head, which is there from the start.
+    pub(crate) fn read(dim: usize, inputs: Inputs, noise: Noise, params: &Params, key: Key) -> Result<Self> {
+        let trained = Trained::read(dim, inputs, params, key)?;
+        let given = params.get("lambda").map(|_| params.real("lambda")).transpose()?;
+        let lambda = given.unwrap_or(FIRST_LAMBDA);
+        let mut belief = LastLayer { trained, noise, given, lambda, heads: Vec::new(), work: Default::default() };
+        if inputs == Inputs::Rows {
+            belief.add_head();
+        }
+        Ok(belief)
+    }
+
+    /// The belief that was saved, if its parts fit together.
+    pub(crate) fn restore(state: serde_json::Value) -> Result<Self> {
+        let belief: Self =
+            serde_json::from_value(state).map_err(|cause| Error::Snapshot { reason: cause.to_string() })?;
+        if belief.is_consistent() {
+            Ok(belief)
+        } else {
+            Err(Error::Snapshot { reason: "its parts do not fit".to_owned() })
+        }
+    }
+
+    pub(crate) fn is_consistent(&self) -> bool {
+        let size = self.features();
+        self.trained.is_consistent()
+            && self.trained.heads() == self.heads.len()
+            && self.lambda > 0.0
+            && self.noise.shape > 0.0
+            && self.noise.rate > 0.0
+            && self.heads.iter().all(|head| head.regression.dim() == size && head.loss >= 0.0)
+    }
+
+    fn features(&self) -> usize {
+        self.trained.net().width() + 1
+    }
+
+    fn add_head(&mut self) {
+        self.trained.add_head();
+        let regression = Ellipsoid::ridge(self.features(), self.lambda);
+        self.heads.push(Head { regression, count: 0, loss: 0.0 });
+    }
+
+    fn observe(&mut self, head: usize, x: &[f64], y: f64) {
+        if self.trained.observe(head, x, y) {
+            return self.rebuild();
+        }
+        let (scaled, phi) = &mut self.work;
+        self.trained.features(x, scaled, phi);
+        self.heads[head].learn(phi, self.trained.rewards().scaled(y));
+    }
+
+    /// The regressions from all rewards, with features and λ as they are now.
+    fn rebuild(&mut self) {
+        let size = self.features();
+        let empty = Sums { gram: vec![0.0; size * size], moment: vec![0.0; size], squares: 0.0, count: 0 };
+        let mut sums = vec![empty; self.heads.len()];
+        self.trained.each(|head, phi, y| sums[head].add(phi, y));
+        if self.given.is_none() {
+            self.lambda = most_evident(&sums, self.noise).unwrap_or(self.lambda);
+        }
+        for (head, sums) in self.heads.iter_mut().zip(&sums) {
+            let regression = Ellipsoid::from_sums(self.lambda, &sums.gram, &sums.moment, sums.count);
+            let explained = dot(regression.weights(), &sums.moment);
+            *head = Head { regression, count: sums.count, loss: (sums.squares - explained).max(0.0) };
+        }
+    }
+
+    /// Shape and rate of the posterior of σ² of an action.
+    fn noise_of(&self, head: Option<usize>) -> (f64, f64) {
+        let Noise { own, shape, rate } = self.noise;
+        let of = |(a, b), head: &Head| (a + 0.5 * head.count as f64, b + 0.5 * head.loss);
+        match head {
+            Some(head) if own => of((shape, rate), &self.heads[head]),
+            None if own => (shape, rate),
+            _ => self.heads.iter().fold((shape, rate), of),
+        }
+    }
+
+    /// Mean and spread of an action's reward at φ, in units of rewards and of σ.
+    fn mean_and_width(&self, head: Option<usize>, phi: &[f64]) -> (f64, f64) {
+        match head {
+            Some(head) => self.heads[head].regression.mean_and_squared_width(phi),
+            None => (0.0, dot(phi, phi) / self.lambda),
+        }
+    }
+
+    /// A value drawn for σ² of an action.
+    fn draw_noise(&self, head: Option<usize>, stream: &mut crate::rng::Stream) -> f64 {
+        let (shape, rate) = self.noise_of(head);
+        rate / gamma(stream, shape)
+    }
+}
+
+impl Head {
+    fn learn(&mut self, phi: &[f64], y: f64) {
+        let (mean, squared) = self.regression.mean_and_squared_width(phi);
+        // What Σy² − ŵᵀAŵ gains.
+        self.loss += (y - mean) * (y - mean) / (1.0 + squared);
+        self.count += 1;
+        self.regression.update(phi, y);
+    }
+}
+
+impl Sums {
+    fn add(&mut self, phi: &[f64], y: f64) {
+        for (i, row) in self.gram.chunks_exact_mut(phi.len()).enumerate() {
+            if phi[i] != 0.0 {
+                axpy(phi[i], &phi[i..], &mut row[i..]);
+            }
+        }
+        axpy(y, phi, &mut self.moment);
+        self.squares += y * y;
+        self.count += 1;
+    }
+
+    /// log det A − log det λI and Σy² − ŵᵀAŵ; `None` if A is not positive definite to working precision.
+    fn fit(&self, lambda: f64, work: &mut Vec<f64>) -> Option<(f64, f64)> {
+        let size = self.moment.len();
+        work.clear();
+        work.extend_from_slice(&self.gram);
+        work.iter_mut().step_by(size + 1).for_each(|x| *x += lambda);
+        let factor = Cholesky::new(work, size)?;
+        let mut solved = self.moment.clone();
+        factor.solve_transposed(&mut solved);
+        Some((factor.log_det() - size as f64 * libm::log(lambda), (self.squares - dot(&solved, &solved)).max(0.0)))
+    }
+}
+
+/// The λ of the grid with the greatest evidence.
+fn most_evident(sums: &[Sums], noise: Noise) -> Option<f64> {
+    let mut witnesses: Vec<&Sums> = sums.iter().filter(|sums| sums.count > 0).collect();
+    witnesses.sort_by_key(|sums| std::cmp::Reverse(sums.count));
+    witnesses.truncate(MOST_WITNESSES);
+    let grid = GRID.map(|power| libm::pow(10.0, f64::from(power) / 2.0));
+    let mut best: Option<(f64, f64)> = None;
+    for lambda in grid {
+        if let Some(evidence) = evidence(&witnesses, noise, lambda)
+            && best.is_none_or(|(_, greatest)| evidence > greatest)
+        {
+            best = Some((lambda, evidence));
+        }
+    }
+    best.map(|(lambda, _)| lambda)
+}
+
+/// The logarithm of the density of the rewards under λ, up to what does not depend on λ: w and σ² are integrated out.
+fn evidence(sums: &[&Sums], Noise { own, shape, rate }: Noise, lambda: f64) -> Option<f64> {
+    let mut work = Vec::new();
+    let (mut log, mut count, mut loss) = (0.0, 0.0, 0.0);
+    for sums in sums {
+        let (log_det, own_loss) = sums.fit(lambda, &mut work)?;
+        let own_count = sums.count as f64;
+        log -= 0.5 * log_det;
+        if own {
+            log -= (shape + 0.5 * own_count) * libm::log(rate + 0.5 * own_loss);
+        }
+        count += own_count;
+        loss += own_loss;
+    }
+    Some(if own { log } else { log - (shape + 0.5 * count) * libm::log(rate + 0.5 * loss) })
+}
+
+impl Heads for LastLayer {
+    fn kind(&self) -> &'static str {
+        "last layer"
+    }
+
+    fn dim(&self) -> usize {
+        self.trained.dim()
+    }
+
+    fn count(&self) -> usize {
+        self.heads.len()
+    }
+
+    fn add(&mut self, _: &str) -> Result<()> {
+        self.add_head();
+        Ok(())
+    }
+
+    fn learn(&mut self, head: usize, x: &[f64], y: f64) {
+        self.observe(head, x, y);
+    }
+
+    fn predict(&self, x: &[f64], actions: Asked<'_>, scale: f64, scratch: &mut Scratch) {
+        let Scratch { scores, numbers, phi, .. } = scratch;
+        self.trained.features(x, numbers, phi);
+        let rewards = self.trained.rewards();
+        scores.clear();
+        scores.extend(actions.iter().map(|(_, head)| {
+            let (mean, squared) = self.mean_and_width(head, phi);
+            let (shape, rate) = self.noise_of(head);
+            let width = scale * rewards.size * (squared * rate / shape).sqrt();
+            Score { mean: rewards.centre + rewards.size * mean, width }
+        }));
+    }
+
+    fn draw(&self, x: &[f64], actions: Asked<'_>, scale: f64, key: Key, scratch: &mut Scratch) {
+        let Scratch { drawn, numbers: values, phi, .. } = scratch;
+        self.trained.features(x, drawn, phi);
+        let rewards = self.trained.rewards();
+        values.clear();
+        values.extend(actions.iter().map(|(name, head)| {
+            let mut stream = key.branch(name).purpose(Purpose::Choice).stream();
+            let (mean, squared) = self.mean_and_width(head, phi);
+            // Heads are independent, and at one x a draw of weights is a normal value.
+            let spread = (squared * self.draw_noise(head, &mut stream)).sqrt();
+            rewards.centre + rewards.size * (mean + scale * spread * normal(&mut stream))
+        }));
+    }
+
+    fn warning(&self) -> Option<String> {
+        self.trained.warning()
+    }
+
+    fn save(&self) -> Result<serde_json::Value> {
+        state(self)
+    }
+}
+
+/// On rows: one head for all of them.
+impl Belief for LastLayer {
+    fn kind(&self) -> &'static str {
+        "last layer"
+    }
+
+    fn dim(&self) -> usize {
+        self.trained.dim()
+    }
+
+    fn learn(&mut self, x: &[f64], y: f64) {
+        self.observe(0, x, y);
+    }
+
+    fn predict(&self, rows: Rows<'_>, scale: f64, scratch: &mut Scratch) {
+        let Scratch { scores, numbers, phi, drawn, .. } = scratch;
+        numbers.clear();
+        for x in rows.iter() {
+            self.trained.features(x, drawn, phi);
+            numbers.extend_from_slice(phi);
+        }
+        scores.clear();
+        let Some(Head { regression, .. }) = self.heads.first() else { return };
+        let (shape, rate) = self.noise_of(Some(0));
+        let scale = scale * (rate / shape).sqrt();
+        linear_scores(regression.weights(), regression.covariance(), scale, Rows::trusted(phi.len(), numbers), scores);
+        let rewards = self.trained.rewards();
+        for score in scores.iter_mut() {
+            *score = Score { mean: rewards.centre + rewards.size * score.mean, width: rewards.size * score.width };
+        }
+    }
+
+    fn draw(&self, rows: Rows<'_>, scale: f64, key: Key, scratch: &mut Scratch) {
+        let Scratch { numbers: values, phi, drawn: weights, joined: scaled, .. } = scratch;
+        let Some(Head { regression, .. }) = self.heads.first() else { return };
+        let noise = self.draw_noise(Some(0), &mut key.purpose(Purpose::General).stream());
+        weights.clear();
+        weights.extend_from_slice(regression.weights());
+        add_draw(regression.covariance(), scale * noise.sqrt(), key, weights, values);
+        let rewards = self.trained.rewards();
+        values.clear();
+        values.extend(rows.iter().map(|x| {
+            self.trained.features(x, scaled, phi);
+            rewards.centre + rewards.size * dot(weights, phi)
+        }));
+    }
+
+    fn save(&self) -> Result<serde_json::Value> {
+        state(self)
+    }
+}
