@@ -139,7 +139,7 @@ impl Kernel {
         let one = if wide.bias { 1.0 } else { 0.0 };
         let (mut size, mut cosine) = ([0.0; LANES], [0.0; LANES]);
         for lane in 0..LANES {
-            size[lane] = ((left[lane] * unit + one) * (right[lane] * unit + one)).sqrt();
+            size[lane] = (left[lane] * unit + one).sqrt() * (right[lane] * unit + one).sqrt();
             let ratio = (products[lane] * unit + one) / size[lane];
             // Two points of which one is the origin: their kernel is zero whatever the angle.
             let ratio = if size[lane] > 0.0 { ratio } else { 0.0 };

@@ -68,6 +68,26 @@ pub(super) const ENTRY: Entry = Entry {
             environment: "linear-sphere",
             settings: &[("kernel", Literal::Word("matern52")), ("length", Literal::Real(2.0))],
         },
+        Sample {
+            name: "by-evidence",
+            environment: "relu-sphere",
+            settings: &[("kernel", Literal::Word("auto")), ("sigma", Literal::Word("auto"))],
+        },
+        Sample {
+            name: "relu",
+            environment: "relu-sphere",
+            settings: &[("kernel", Literal::Word("relu")), ("depth", Literal::Count(2))],
+        },
+        Sample {
+            name: "tangent-full",
+            environment: "relu-sphere",
+            settings: &[
+                ("kernel", Literal::Word("relu-ntk")),
+                ("bias", Literal::Flag(false)),
+                ("variance", Literal::Real(1.0)),
+                ("budget", Literal::Count(12)),
+            ],
+        },
     ],
     build: Build::Plain(|dim, params, _| Ok(Box::new(GpTs::new(dim, params)?))),
     restore: Restore::Plain(|state| Ok(Box::new(read_state(state, |policy: &GpTs| policy.belief.is_consistent())?))),
