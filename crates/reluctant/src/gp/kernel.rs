@@ -5,6 +5,7 @@
 //! methods for deep learning; Jacot, Gabriel and Hongler 2018, Neural tangent kernel).
 
 use std::f64::consts::PI;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,23 @@ pub(crate) struct Kernel {
     pub(crate) length: f64,
     /// The signal variance s².
     pub(crate) variance: f64,
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Wide { of, depth, bias } = match self.shape {
+            Shape::Rbf => return write!(f, "exp(−r²/2), length-scale {:.2}", self.length),
+            Shape::Matern32 => return write!(f, "Matérn 3/2, length-scale {:.2}", self.length),
+            Shape::Matern52 => return write!(f, "Matérn 5/2, length-scale {:.2}", self.length),
+            Shape::Wide(wide) => wide,
+        };
+        let of = match of {
+            Units::Relu => "ReLU",
+            Units::Gate => "gate",
+            Units::Tangent => "ReLU tangent",
+        };
+        write!(f, "{of} kernel of depth {depth}, {} biases", if bias { "with" } else { "without" })
+    }
 }
 
 /// What a kernel must know of pairs of points.

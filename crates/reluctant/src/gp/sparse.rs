@@ -55,6 +55,11 @@ pub(crate) struct SparseGp {
     /// M on and below the diagonal; once the basis is full, M − K⁻¹, so that variance(x) leaves γ(x) out.
     shrink: Vec<f64>,
     since_refresh: u32,
+    /// Squared surprises, each in units of its variance before it was seen, times σ²; and the sum of log(that variance/σ²).
+    #[serde(default)]
+    squares: f64,
+    #[serde(default)]
+    log_det: f64,
     #[serde(skip)]
     work: Work,
 }
@@ -83,6 +88,8 @@ impl SparseGp {
             alpha: none(),
             shrink: none(),
             since_refresh: 0,
+            squares: 0.0,
+            log_det: 0.0,
             work: Work::default(),
         }
     }
@@ -93,6 +100,12 @@ impl SparseGp {
 
     pub(crate) fn kernel(&self) -> Kernel {
         self.kernel
+    }
+
+    /// Loss and price of its evidence: −2 log of the density of all rewards is loss/σ² + price, up to what all models share.
+    /// By the chain rule: each reward, given those before.
+    pub(crate) fn evidence(&self) -> (f64, f64) {
+        (self.squares, self.log_det)
     }
 
     /// How many points the basis has.
@@ -123,6 +136,8 @@ impl SparseGp {
             && [&self.prior, &self.posterior].iter().all(|t| (0..m).all(|i| positive(row(t, i)[i])))
             && self.points.iter().all(|&x| in_limit(x))
             && self.since_refresh < REFRESH
+            && self.squares >= 0.0
+            && self.log_det.is_finite()
     }
 
     /// Absorbs an observation. Finite numbers of the right dimension are the caller's promise.
@@ -170,6 +185,8 @@ impl SparseGp {
         solve_transposed(&self.posterior, gain);
         solve_transposed(&self.prior, gain);
         let surprise = y - dot(kappa, &self.alpha);
+        self.squares += surprise * surprise * self.noise / total;
+        self.log_det += libm::log(total / self.noise);
         axpy(surprise / total, gain, &mut self.alpha);
         for i in 0..gain.len() {
             axpy(gain[i] / total, &gain[..=i], &mut self.shrink[start(i)..start(i + 1)]);

@@ -87,6 +87,26 @@ fn forgetting_divides_the_weight_of_what_was_seen() {
     }
 }
 
+/// The evidence of the process, reward by reward, is the density of all rewards at once.
+#[test]
+fn evidence_is_the_density_of_the_rewards() {
+    let (n, dim) = (60, 5);
+    let (xs, ys) = data(n, dim);
+    for shape in SHAPES {
+        let (kernel, gp) = (kernel(shape), trained(shape, 1000, n, dim));
+        let point = |i: usize| &xs[i * dim..(i + 1) * dim];
+        let mut matrix: Vec<f64> = (0..n * n).map(|at| kernel.at(point(at / n), point(at % n))).collect();
+        (0..n).for_each(|i| matrix[i * n + i] += SIGMA * SIGMA);
+        let factor = Cholesky::new(&mut matrix, n).unwrap();
+        let mut z = ys.clone();
+        factor.solve_transposed(&mut z);
+        let expected = dot(&z, &z) + factor.log_det() - n as f64 * libm::log(SIGMA * SIGMA);
+        let (loss, price) = gp.evidence();
+        let found = loss / (SIGMA * SIGMA) + price;
+        assert!((found - expected).abs() < 0.01 * expected.abs(), "{shape:?} {found} {expected}");
+    }
+}
+
 fn questions(dim: usize) -> Vec<f64> {
     let mut stream = Key::new(12).stream();
     let mut xs = vec![0.0; 37 * dim];

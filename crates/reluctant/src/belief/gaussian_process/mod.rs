@@ -64,6 +64,31 @@ impl GaussianProcess {
         })
     }
 
+    /// One of which nothing is given: kernel, hyperparameters and noise by evidence.
+    pub(crate) fn by_evidence(dim: usize, budget: usize) -> Self {
+        let (frame, wanted) = (Frame { dim, budget, discount: 1.0 }, Wanted::NOTHING);
+        let (kernel, sigma) = wanted.first();
+        GaussianProcess {
+            process: Process::new(frame, kernel, sigma),
+            sigma,
+            budget,
+            length: None,
+            variance: None,
+            history: None,
+            search: Some(Search::new(frame, wanted)),
+        }
+    }
+
+    /// Loss and price of its evidence: −2 log of the density of all rewards is loss/σ² + price, up to what all models share.
+    pub(crate) fn evidence(&self) -> (f64, f64) {
+        self.process.gp.evidence()
+    }
+
+    /// In a few words, which kernel it has.
+    pub(crate) fn kernel(&self) -> String {
+        self.process.gp.kernel().to_string()
+    }
+
     /// The kernel and the noise level σ that it has now.
     fn hyperparameters(&self) -> (Kernel, f64) {
         (self.process.gp.kernel(), self.sigma)

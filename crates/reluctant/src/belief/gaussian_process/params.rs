@@ -68,6 +68,9 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
+    /// Nothing is given.
+    pub(super) const NOTHING: Wanted = Wanted { shape: None, length: None, variance: None, sigma: None, leeway: DOUBT };
+
     pub(super) fn read(params: &Params) -> Result<Self> {
         let given = |name| params.get(name).map(|_| params.real(name)).transpose();
         let wide = |of| -> Result<Option<Shape>> {

@@ -1,7 +1,7 @@
 //! What the policy thinks of an action, and why: which model acts, and what to warn of.
 
-use super::Plausible;
 use super::form::MOST_NEURONS;
+use super::{Plausible, Step};
 use crate::error::Result;
 use crate::policy::{Explanation, explain_by_score};
 use crate::relu::ReluNet;
@@ -12,7 +12,7 @@ impl Plausible {
         let mut explanation = explain_by_score(self, action)?;
         (explanation.model, explanation.why) = self.model();
         explanation.warning = self.warning();
-        if self.frozen.is_none() && !self.linear_acts() {
+        if self.frozen.is_none() && self.networks_act() {
             let apart =
                 |(weight, network): (f64, &ReluNet)| weight * (network.value(action) - explanation.mean).powi(2);
             explanation.spread = self.ensemble.plausible().map(apart).sum::<f64>().sqrt();
@@ -32,7 +32,11 @@ impl Plausible {
             return (model, "the plausible networks agreed on the linear piece of every recent action".to_owned());
         }
         let (networks, linear) = self.fallback.errors();
-        if self.linear_acts() {
+        if let Step::Infinite(infinite) = self.step() {
+            let why = format!("its evidence exceeds that of the best network by {:.1}", 0.5 * infinite.advantage);
+            return (format!("a Gaussian process: {}", infinite.belief.kernel()), why);
+        }
+        if matches!(self.step(), Step::Linear) {
             let why = if self.fallback.acts {
                 format!("lately it errs by {linear:.3}, the networks by {networks:.3}")
             } else {

@@ -41,6 +41,7 @@ mod explain;
 mod fallback;
 mod form;
 mod history;
+mod infinite;
 mod jacobian;
 mod lanes;
 mod learning;
@@ -76,6 +77,7 @@ use ensemble::Ensemble;
 use fallback::Fallback;
 use form::{Form, Shape};
 use history::{BUDGETS, History};
+use infinite::Infinite;
 
 /// The activations are frozen when the networks have agreed on the actions of this share of all rounds without a
 /// break, or of `AGREED_ROUNDS`.
@@ -195,6 +197,8 @@ pub struct Plausible {
     history: History,
     ensemble: Ensemble,
     fallback: Fallback,
+    /// If the number of neurons is not given.
+    infinite: Option<Infinite>,
     /// Rounds in a row on whose action the networks agreed.
     agreed: u64,
     frozen: Option<Frozen>,
@@ -211,6 +215,13 @@ struct Config {
     lambda: f64,
     delta: f64,
     theorem: bool,
+}
+
+/// A step of the ladder: the model that acts.
+enum Step<'a> {
+    Linear,
+    Networks,
+    Infinite(&'a Infinite),
 }
 
 /// The last stage.
@@ -266,6 +277,7 @@ impl Plausible {
             history: History::new(dim, crowd, params.size("budget")?, key),
             ensemble: Ensemble::new(form, crowd, sigma, &mut stream),
             fallback: Fallback::new(dim),
+            infinite: (neurons == 0).then(|| Infinite::new(dim)),
             agreed: 0,
             frozen: None,
             thawed: 0,
@@ -284,6 +296,8 @@ impl Plausible {
             && (self.seen == 0) == (self.history.len() == 0)
             && self.ensemble.is_consistent(dim)
             && self.fallback.is_consistent(dim)
+            && self.infinite.is_some() != self.is_told()
+            && self.infinite.as_ref().is_none_or(|infinite| infinite.is_consistent(dim))
             && self
                 .frozen
                 .as_ref()
@@ -305,11 +319,26 @@ impl Plausible {
         self.ensemble.sigma
     }
 
-    /// Whether the linear model acts: it has predicted better lately, or evidence is for it. Who tells the number of
-    /// neurons has told that there are neurons, and these must be refuted.
-    fn linear_acts(&self) -> bool {
-        let enough = if self.is_told() { REFUTED } else { 0.0 };
-        self.fallback.acts || self.fallback.advantage > enough
+    /// The model that acts, unless a network is frozen.
+    fn step(&self) -> Step<'_> {
+        let linear = self.fallback.acts || self.fallback.advantage > 0.0;
+        match &self.infinite {
+            // Who tells the number of neurons has told that there are neurons, and these must be refuted.
+            None if self.fallback.acts || self.fallback.advantage > REFUTED => Step::Linear,
+            Some(infinite) if infinite.leads() || linear => {
+                if infinite.advantage > self.fallback.advantage {
+                    Step::Infinite(infinite)
+                } else {
+                    Step::Linear
+                }
+            }
+            _ => Step::Networks,
+        }
+    }
+
+    /// Whether the networks act, unless one is frozen.
+    fn networks_act(&self) -> bool {
+        matches!(self.step(), Step::Networks)
     }
 
     /// Whether an arm may now be as good as the linear model says. Not after that is refuted; and if the number of
@@ -324,12 +353,16 @@ impl Plausible {
         self.ensemble.form.neurons > 0
     }
 
-    /// Compares the linear model with the networks by evidence.
-    fn compare_with_linear(&mut self) {
+    /// Compares the smallest and the largest model with the networks by evidence.
+    fn compare(&mut self) {
         // A condensed history has lost some of the noise, and while a network was frozen the linear model saw nothing:
         // then their losses are not comparable. By then the verdict is clear.
         if self.history.len() as u64 == self.seen && self.thawed == 0 {
-            self.fallback.advantage = self.ensemble.advantage_of(self.fallback.evidence(), self.seen as f64);
+            let seen = self.seen as f64;
+            self.fallback.advantage = self.ensemble.advantage_of(self.fallback.evidence(), seen);
+            if let Some(infinite) = &mut self.infinite {
+                infinite.advantage = self.ensemble.advantage_of(infinite.belief.evidence(), seen);
+            }
         }
     }
 
@@ -365,7 +398,7 @@ impl Plausible {
     fn freeze_if_agreed(&mut self, action: &[f64]) {
         // A check is played where networks disagree, and says nothing about the actions of other rounds.
         if !is_check(self.seen - 1) {
-            let agree = !self.linear_acts() && self.ensemble.agree_at(action);
+            let agree = self.networks_act() && self.ensemble.agree_at(action);
             self.agreed = if agree { self.agreed.saturating_add(1) } else { 0 };
         }
         let unknowns = self.ensemble.unknowns() as usize;
@@ -429,9 +462,16 @@ impl Plausible {
         }
         let predicted = self.ensemble.mean(action);
         self.fallback.learn(action, reward, predicted);
-        let mut stream = self.key.round(number).purpose(Purpose::Fit).stream();
-        self.ensemble.learn(reward, &self.history, &mut stream);
-        self.compare_with_linear();
+        let mut hopeless = false;
+        if let Some(infinite) = &mut self.infinite {
+            infinite.belief.learn(action, reward);
+            hopeless = infinite.is_far_ahead();
+        }
+        if !hopeless || is_check(number) {
+            let mut stream = self.key.round(number).purpose(Purpose::Fit).stream();
+            self.ensemble.learn(reward, &self.history, &mut stream);
+        }
+        self.compare();
         self.freeze_if_agreed(action);
     }
 
@@ -439,8 +479,11 @@ impl Plausible {
     fn score_rows(&self, rows: Rows<'_>, scratch: &mut Scratch) {
         match self.acting_frozen() {
             Some(frozen) => frozen.regime.score(rows, self.radius(frozen), scratch),
-            None if self.linear_acts() => self.fallback.score(rows, &mut scratch.scores),
-            None => self.score_by_networks(rows, true, scratch),
+            None => match self.step() {
+                Step::Linear => self.fallback.score(rows, &mut scratch.scores),
+                Step::Infinite(infinite) => infinite.score(rows, scratch),
+                Step::Networks => self.score_by_networks(rows, true, scratch),
+            },
         }
     }
 }
@@ -463,10 +506,10 @@ impl Policy for Plausible {
             }
             (Some(frozen), Offer::Sphere { .. }) => frozen.region.select(&frozen.regime, 0.0, self.radius(frozen)),
             (None, Offer::Sphere { .. }) => self.select_from_sphere(key, scratch),
-            (None, Offer::Rows(rows)) if self.config.sampling && !self.linear_acts() => {
+            (None, Offer::Rows(rows)) if self.config.sampling && self.networks_act() => {
                 self.select_by_sampling(rows, key, scratch)
             }
-            (None, Offer::Rows(rows)) if !self.linear_acts() => {
+            (None, Offer::Rows(rows)) if self.networks_act() => {
                 self.score_by_networks(rows, false, scratch);
                 Ok(super::best_by_score(rows, scratch))
             }

@@ -19,7 +19,7 @@ impl Plausible {
     /// An action of the sphere. If a network was drawn for it, with what density is not known.
     pub(super) fn select_from_sphere(&self, key: Key, scratch: &mut Scratch) -> Result<Choice<'static>> {
         let mut stream = key.purpose(Purpose::Choice).stream();
-        let drawn = self.config.sampling && !self.linear_acts();
+        let drawn = self.config.sampling && self.networks_act();
         let network = drawn.then(|| &self.ensemble.members[self.ensemble.sample(&mut stream)].network);
         let action = if let Some(network) = network {
             self.search_sphere(&mut stream, |rows| {
