@@ -14,7 +14,8 @@ use crate::scratch::Scratch;
 /// The most points a process may keep: rounds cost O(arms·points²).
 const MAX_BUDGET: u64 = 2000;
 
-/// Hyperparameters are fitted when there are this many observations, at each doubling, and for the last time at the second number.
+/// Hyperparameters are fitted when there are this many observations, at each doubling, and for the
+/// last time at the second number.
 const FIRST_FIT: usize = 16;
 const LAST_FIT: usize = 256;
 

@@ -1,16 +1,16 @@
 //! The empirical-risk minimiser Θ̃ = argmin (1/n)·Σ (f_Θ(xᵢ) − yᵢ)² (Section 3 of the paper).
 //!
-//! The loss has many poor local minima, so [`fit`] makes several starts and compares their losses. What makes a start likely
-//! to find the best minimum is, in this order:
+//! The loss has many poor local minima, so [`fit`] makes several starts and compares their losses. What makes a start
+//! likely to find the best minimum is, in this order:
 //!
-//! 1. *Signs cannot trap it* (`signs`): it first fits a network plus a free linear term, in which a neuron and its negative
-//!    are as good as each other, then reads the signs off that term.
+//! 1. *Signs cannot trap it* (`signs`): it first fits a network plus a free linear term, in which a neuron and its
+//!    negative are as good as each other, then reads the signs off that term.
 //! 2. *Kinks cannot hold it* (`levenberg_marquardt`): the ReLU is rounded over a width that falls to zero in stages.
 //! 3. *Neurons that fell into one are parted again* (`twins`), once the best start is known.
 //!
-//! `cargo run --release --example recovery` shows how often the true neurons come back, `cargo bench --bench estimate` what
-//! it costs. [`adam`] is the one descent that the authors of the paper run, [`match_neurons`] compares an estimate with the
-//! truth.
+//! `cargo run --release --example recovery` shows how often the true neurons come back, `cargo bench --bench
+//! estimate` what it costs. [`adam`] is the one descent that the authors of the paper run, [`match_neurons`]
+//! compares an estimate with the truth.
 //!
 //! ```
 //! use reluctant::estimate::{FitOptions, Samples, fit};
@@ -119,8 +119,8 @@ pub struct FitOptions {
     pub model: Model,
     /// The most starts.
     pub restarts: usize,
-    /// Stop once this many starts reached the same best loss, to within a factor 1 + 1/n. A loss of zero (to rounding) stops
-    /// at once.
+    /// Stop once this many starts reached the same best loss, to within a factor 1 + 1/n. A loss of zero
+    /// (to rounding) stops at once.
     pub agree: usize,
     /// The most Levenberg–Marquardt iterations a start, and again for the final descent from the best start.
     pub iterations: usize,
@@ -150,7 +150,8 @@ pub struct Fit {
 
 /// Minimises the empirical risk over networks with `neurons` neurons.
 ///
-/// Start r draws from `key.later(r).purpose(Purpose::Fit)`: the result is a function of the samples, the options and the key.
+/// Start r draws from `key.later(r).purpose(Purpose::Fit)`: the result is a function of the
+/// samples, the options and the key.
 pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key) -> Result<Fit> {
     check_shape(samples.dim(), neurons)?;
     for (name, value) in [("restarts", options.restarts), ("agree", options.agree), ("iterations", options.iterations)]
@@ -184,8 +185,9 @@ pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key)
     Ok(Fit { net, loss, restarts, agreed, iterations })
 }
 
-/// Minimises the empirical risk from a known start: for refits after a few more samples. Returns the network and its mean
-/// squared error, which is never above the start's. The unit model first scales the start's neurons to unit length.
+/// Minimises the empirical risk from a known start: for refits after a few more samples. Returns the
+/// network and its mean squared error, which is never above the start's. The unit model first scales the
+/// start's neurons to unit length.
 pub fn polish(start: ReluNet, samples: Samples<'_>, model: Model, iterations: usize) -> Result<(ReluNet, f64)> {
     let dim = samples.dim();
     check_shape(dim, start.neurons())?;
@@ -251,8 +253,8 @@ fn sharpen(problem: &Problem, solver: &mut Solver<'_>, model: Model, iterations:
         if solver.at.loss < best.loss {
             best.clone_from(&solver.at);
         }
-        // A free amplitude makes room for a twin, so only unit neurons can be held together. After the first descent, which
-        // need not gain anything, parting must pay.
+        // A free amplitude makes room for a twin, so only unit neurons can be held together. After the first descent,
+        // which need not gain anything, parting must pay.
         let go_on = model == Model::Unit && used < iterations && (roundings.len() > 1 || helped);
         if !go_on || problem.is_zero(best.loss) {
             break;

@@ -1,9 +1,9 @@
 //! Functions drawn from the posterior, a whole function at a time.
 //!
-//! Pathwise conditioning (Wilson, Borovitskiy, Terenin, Mostowsky and Deisenroth 2020, Efficiently sampling functions from Gaussian process
-//! posteriors): a function g is drawn from the prior, as a sum of random cosines (Rahimi and Recht 2007), and corrected by what the data
-//! say, f̃(x) = g(x) + k(Z, x)·w. The correction is exact; only where there is no data is f̃ as rough as the sum of cosines. A joint draw
-//! at n arms would cost O(n³).
+//! Pathwise conditioning (Wilson, Borovitskiy, Terenin, Mostowsky and Deisenroth 2020, Efficiently sampling functions
+//! from Gaussian process posteriors): a function g is drawn from the prior, as a sum of random cosines (Rahimi and
+//! Recht 2007), and corrected by what the data say, f̃(x) = g(x) + k(Z, x)·w. The correction is exact; only where there
+//! is no data is f̃ as rough as the sum of cosines. A joint draw at n arms would cost O(n³).
 
 use super::sparse::SparseGp;
 use crate::kernels::{Blocks, LANES, Lane, arch, block_dot};
@@ -26,7 +26,8 @@ pub(crate) struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// Draws a function whose distance from the posterior mean is `scale` times that of a draw from the posterior. `memory` holds it.
+    /// Draws a function whose distance from the posterior mean is `scale` times that of a draw from the
+    /// posterior. `memory` holds it.
     pub(crate) fn draw(gp: &'a SparseGp, scale: f64, stream: &mut Stream, memory: &'a mut Vec<f64>) -> Self {
         let count = if gp.has_residual() { COSINES } else { 0 };
         memory.clear();

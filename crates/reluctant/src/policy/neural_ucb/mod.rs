@@ -1,7 +1,7 @@
 //! `neural-ucb`: optimism on the gradients of a trained network, the paper's other baselines.
 //!
-//! A network f(x; θ) is trained on all rewards so far; the arm of greatest f(x) + width(x) is chosen, where the width is the norm of
-//! the gradient g(x) = ∂f/∂θ under the gradients of past choices. Three presets, as in the paper:
+//! A network f(x; θ) is trained on all rewards so far; the arm of greatest f(x) + width(x) is chosen, where the width
+//! is the norm of the gradient g(x) = ∂f/∂θ under the gradients of past choices. Three presets, as in the paper:
 //!
 //! | preset | network | hidden units |
 //! | --- | --- | --- |
@@ -171,8 +171,8 @@ impl Policy for NeuralUcb {
         let warning = (self.belief.blown_up().0 > 0).then(|| {
             let (times, rounds) = self.belief.blown_up();
             format!(
-                "training blew up in {times} of {rounds} rounds and started over: rewards or actions are too large for the learning rate; \
-                 divide them, or give a smaller rate"
+                "training blew up in {times} of {rounds} rounds and started over: rewards or actions are too large for \
+                 the learning rate; divide them, or give a smaller rate"
             )
         });
         Ok(Explanation { warning, ..explain_by_score(self, check_vector(ENTRY.name, self.dim(), action)?)? })
