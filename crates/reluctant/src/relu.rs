@@ -1,7 +1,7 @@
 //! One-layer ReLU networks and the features that make them linear.
 //!
-//! A network is f_Θ(x) = Σᵢ sᵢ·max(0, θᵢ·x) with neurons θᵢ (the rows of Θ) and second-layer signs sᵢ, all +1 in the paper.
-//! A neuron is active where θᵢ·x ≥ 0; which neurons are active is the *pattern* of x.
+//! A network is f_Θ(x) = Σᵢ sᵢ·max(0, θᵢ·x) with neurons θᵢ (the rows of Θ) and second-layer signs sᵢ, all +1 in the
+//! paper. A neuron is active where θᵢ·x ≥ 0; which neurons are active is the *pattern* of x.
 //!
 //! With the activations of an estimate Θ̃ frozen, f is linear in each of three feature maps:
 //!
@@ -11,8 +11,9 @@
 //! | x‡ ([`ReluNet::x_ddagger`]) | 2kd | (1₁x, …, 1ₖx, (½−1₁)x, …, (½−1ₖ)x): linear even if θ̃ᵢ ≈ −θᵢ, the paper's literal form |
 //! | φ ([`ReluNet::phi`]) | (k+1)d | (x, 1₁x, …, 1ₖx): spans the same functions as x‡, without its redundancy |
 //!
-//! Since x‡ = Pᵀφ for a fixed P, ridge regression on x‡ with penalty λ equals ridge regression on φ with the prior precision
-//! λ·K⁻¹⊗I, K = PPᵀ ([`phi_prior`]): the same means, widths and log-determinant at about a quarter of the cost.
+//! Since x‡ = Pᵀφ for a fixed P, ridge regression on x‡ with penalty λ equals ridge regression on φ
+//! with the prior precision λ·K⁻¹⊗I, K = PPᵀ ([`phi_prior`]): the same means, widths and
+//! log-determinant at about a quarter of the cost.
 
 use serde::{Deserialize, Serialize};
 
@@ -79,8 +80,8 @@ impl ReluNet {
         Ok(ReluNet { dim, theta, signs })
     }
 
-    /// k neurons drawn uniformly from the unit sphere, with a second layer of ones. A number of neurons or a dimension that no network
-    /// can have is brought into range.
+    /// k neurons drawn uniformly from the unit sphere, with a second layer of ones. A number of neurons or a dimension
+    /// that no network can have is brought into range.
     pub fn random(dim: usize, neurons: usize, stream: &mut Stream) -> Self {
         let mut network = ReluNet { dim: dim.max(1), theta: Vec::new(), signs: Vec::new() };
         network.redraw(neurons, stream);
@@ -147,8 +148,8 @@ impl ReluNet {
         Ok(self)
     }
 
-    /// The unit network that is active where this one is: every neuron scaled to unit length and, since a zero neuron is active
-    /// everywhere and so has no direction, the first unit vector in its place. The second layer becomes ones.
+    /// The unit network that is active where this one is: every neuron scaled to unit length and, since a zero neuron
+    /// is active everywhere and so has no direction, the first unit vector in its place. The second layer becomes ones.
     pub fn directions(mut self) -> Self {
         for row in self.theta.chunks_exact_mut(self.dim) {
             if !normalise(row) {
@@ -236,9 +237,9 @@ pub fn is_active(pattern: Pattern, i: usize) -> bool {
 
 /// Ridge regression on φ that equals ridge regression on x‡ with penalty λ.
 ///
-/// x‡ = Pᵀφ gives K = PPᵀ = [[k/4, −½·1ᵀ], [−½·1, 2I]] (each entry times I_d), and minimising over weights on x‡ of given
-/// weights on φ leaves the penalty λ·wᵀ(K⁻¹⊗I)w, where K⁻¹ = [[8/k, (2/k)·1ᵀ], [(2/k)·1, ½I + (1/2k)·11ᵀ]] and
-/// det K = 2ᵏ·k/8.
+/// x‡ = Pᵀφ gives K = PPᵀ = [[k/4, −½·1ᵀ], [−½·1, 2I]] (each entry times I_d), and minimising over weights on x‡
+/// of given weights on φ leaves the penalty λ·wᵀ(K⁻¹⊗I)w, where K⁻¹ = [[8/k, (2/k)·1ᵀ], [(2/k)·1, ½I +
+/// (1/2k)·11ᵀ]] and det K = 2ᵏ·k/8.
 pub fn phi_prior(neurons: usize, dim: usize, lambda: f64) -> Ellipsoid {
     let k = neurons as f64;
     let blocks = neurons + 1;

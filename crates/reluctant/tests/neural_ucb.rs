@@ -1,4 +1,5 @@
-//! NeuralUCB against a plain computation of its formulas: networks by loops, gradients by hand, matrices solved by elimination.
+//! NeuralUCB against a plain computation of its formulas: networks by loops, gradients by hand,
+//! matrices solved by elimination.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -8,7 +9,8 @@ use serde_json::Value;
 const KEY: Key = Key::new(31);
 const DIM: usize = 2;
 
-/// A network as the policy's documentation draws it. Two layers: scale·Σ vᵢ·max(0, wᵢ·x̃) + c; one layer: Σ max(0, wᵢ·x).
+/// A network as the policy's documentation draws it. Two layers: scale·Σ vᵢ·max(0, wᵢ·x̃) + c; one layer: Σ max(0,
+/// wᵢ·x).
 #[derive(Clone)]
 struct Plain {
     width: usize,
@@ -106,7 +108,7 @@ fn check(case: &Case) {
         .with("lambda", LAMBDA)
         .with("nu", NU)
         .with("gamma", GAMMA);
-    let world = env::build("relu-sphere", &Settings::new().with("arms", 15u64), KEY).unwrap();
+    let environment = env::build("relu-sphere", &Settings::new().with("arms", 15u64), KEY).unwrap();
     let mut policy = policy::build("neural-ucb", DIM, &settings, KEY).unwrap();
     let start = Plain::read(&policy.snapshot().unwrap().state);
     let size = start.params.len();
@@ -123,7 +125,7 @@ fn check(case: &Case) {
             trained_towards_start(&network, &start, &data);
         }
         let mut memory = RoundMemory::default();
-        let round = world.round(t, &mut memory).unwrap();
+        let round = environment.round(t, &mut memory).unwrap();
         let offered = round.offer;
         policy.score(offered, &mut scratch).unwrap();
         for (x, score) in offered.rows("test").unwrap().iter().zip(scratch.scores()) {

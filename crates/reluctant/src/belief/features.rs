@@ -69,7 +69,8 @@ impl Features {
         }
     }
 
-    /// Whether the belief is not linear plus a constant in x, so that a policy can only choose among finitely many arms.
+    /// Whether the belief is not linear plus a constant in x, so that a policy can only choose among finitely many
+    /// arms.
     pub(crate) fn needs_finite_arms(self) -> bool {
         matches!(self, Features::Monomials(_))
     }
@@ -95,7 +96,8 @@ pub(crate) fn check_features(count: usize, what: &str) -> Result<()> {
     Err(Error::out_of_range("the number of features", format!("{count} ({what})"), format!("at most {MAX_FEATURES}")))
 }
 
-/// `product` times every monomial of degree 1 to `degree`, appended to `out`: those that begin with x₁, then with x₂, and so on.
+/// `product` times every monomial of degree 1 to `degree`, appended to `out`: those that begin
+/// with x₁, then with x₂, and so on.
 fn append_products(x: &[f64], product: f64, degree: u32, out: &mut Vec<f64>) {
     if degree == 0 {
         return;

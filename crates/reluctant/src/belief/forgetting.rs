@@ -11,7 +11,8 @@ pub(crate) const DISCOUNT: Param = Param::new(
     "γ: what an observation's weight is multiplied with at each later one; 1 forgets nothing",
 );
 
-/// Weights may lag behind by this share of themselves before they are brought up to date: doing so costs a matrix inversion.
+/// Weights may lag behind by this share of themselves before they are brought up to date:
+/// doing so costs a matrix inversion.
 const LAG: f64 = 0.1;
 
 /// When to forget, and how much.

@@ -1,10 +1,8 @@
 //! Bayesian linear regression on features of x: the belief of `oful` and `lin-ts`.
 //!
 //! With noise of standard deviation σ and the prior N(0, σ²/λ·I), the weights have the posterior N(ŵ, σ²A⁻¹), ŵ and A
-//! those of ridge
-//! regression ([`crate::ellipsoid`]). So the mean at x is φ·ŵ and its standard deviation σ·√(φᵀA⁻¹φ). Spreads are told
-//! in units of σ, which
-//! the belief does not know.
+//! those of ridge regression ([`crate::ellipsoid`]). So the mean at x is φ·ŵ and its standard deviation σ·√(φᵀA⁻¹φ).
+//! Spreads are told in units of σ, which the belief does not know.
 
 use serde::{Deserialize, Serialize};
 

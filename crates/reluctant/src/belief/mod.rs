@@ -1,10 +1,8 @@
 //! What a policy knows, apart from how it acts ([`Belief`]).
 //!
 //! A belief learns, predicts mean and spread, draws a function and can be saved. It can be used without a bandit. How a
-//! policy acts on it
-//! is a rule: optimism takes the greatest mean plus width, sampling the greatest value of a drawn function. So `oful`
-//! and `lin-ts` are two
-//! rules on one belief, and so are `gp-ucb` and `gp-ts`.
+//! policy acts on it is a rule: optimism takes the greatest mean plus width, sampling the greatest value of a drawn
+//! function. So `oful` and `lin-ts` are two rules on one belief, and so are `gp-ucb` and `gp-ts`.
 //!
 //! | belief | what it is | policies |
 //! | --- | --- | --- |
@@ -82,18 +80,16 @@ pub trait Belief: fmt::Debug + Send + Sync {
     fn learn(&mut self, x: &[f64], y: f64);
 
     /// The mean of every row, and `scale` times its spread, into [`Scratch::scores`]. The spread is a standard
-    /// deviation, in units of
-    /// [`Belief::unit`].
+    /// deviation, in units of [`Belief::unit`].
     fn predict(&self, rows: Rows<'_>, scale: f64, scratch: &mut Scratch);
 
-    /// The values at every row of one function drawn from the belief: [`Scratch::values`]. Its distance from the mean
-    /// is `scale` times that
-    /// of a draw in units of [`Belief::unit`]. The same key draws the same function, whatever the rows.
+    /// The values at every row of one function drawn from the belief: [`Scratch::values`]. Its distance from
+    /// the mean is `scale` times that of a draw in units of [`Belief::unit`]. The same key draws the same
+    /// function, whatever the rows.
     fn draw(&self, rows: Rows<'_>, scale: f64, key: Key, scratch: &mut Scratch);
 
     /// The prediction at one x, and a value drawn there: all that is needed of a function that is asked for nothing
-    /// else. The value of a
-    /// Gaussian belief is normal.
+    /// else. The value of a Gaussian belief is normal.
     fn draw_at(&self, x: &[f64], scale: f64, key: Key, scratch: &mut Scratch) -> (Score, f64) {
         self.predict(Rows::trusted(self.dim(), x), scale, scratch);
         let score = scratch.scores.first().copied().unwrap_or_default();
@@ -101,8 +97,7 @@ pub trait Belief: fmt::Debug + Send + Sync {
     }
 
     /// What a spread is multiplied with to be a standard deviation in the units of rewards: the noise level, where
-    /// spreads are relative to
-    /// it and the belief knows it, else 1.
+    /// spreads are relative to it and the belief knows it, else 1.
     fn unit(&self) -> f64 {
         1.0
     }

@@ -1,7 +1,7 @@
 //! The belief of `neural-ucb` and `neural-ts` on rows: a trained network, and how unsure its parameters are.
 //!
-//! The mean at x is f(x; θ), the spread √(gᵀU⁻¹g) with the gradient g = ∂f/∂θ at x and the matrix U of past gradients. A drawn function
-//! moves the parameters by δ ~ N(0, U⁻¹) along the gradients: f(x; θ) + g(x)·δ.
+//! The mean at x is f(x; θ), the spread √(gᵀU⁻¹g) with the gradient g = ∂f/∂θ at x and the matrix U of past gradients.
+//! A drawn function moves the parameters by δ ~ N(0, U⁻¹) along the gradients: f(x; θ) + g(x)·δ.
 
 use serde::{Deserialize, Serialize};
 
@@ -202,7 +202,8 @@ impl NetworkGradients {
             }
         }
         if !self.network.params().iter().all(|p| in_limit(*p)) {
-            // Training that blew up (rewards or actions too large for the learning rate) starts over rather than poison every later round.
+            // Training that blew up (rewards or actions too large for the learning rate) starts over rather
+            // than poison every later round.
             self.blown_up += 1;
             let mut stream = self.key.purpose(Purpose::Start).stream();
             self.network = match self.config.update {

@@ -42,7 +42,8 @@ pub(super) const ENTRY: Entry = Entry {
             "network",
             Initial::word("random"),
             Kind::Word(&["random", "balanced"]),
-            "random: independent neurons; balanced: neurons that nearly cancel in pairs, so that hardly any linear part is left",
+            "random: independent neurons; balanced: neurons that nearly cancel in pairs, so that hardly any linear \
+             part is left",
         ),
         Param::new(
             "imbalance",
@@ -171,9 +172,10 @@ pub(super) fn with_signs(network: ReluNet, stream: &mut Stream) -> Result<ReluNe
     ReluNet::with_signs(network.dim(), network.theta().to_vec(), signs)
 }
 
-/// The network with every second neuron replaced by one near the opposite of the neuron before it: −θ + imbalance·u with a random unit u,
-/// scaled to unit length. Since max(0, t) = (t + |t|)/2, the linear part of a network is ½Σθᵢ, and nothing but the imbalance is left of
-/// it. With an odd number of neurons it would be left of the last one, so that is refused.
+/// The network with every second neuron replaced by one near the opposite of the neuron before it: −θ +
+/// imbalance·u with a random unit u, scaled to unit length. Since max(0, t) = (t + |t|)/2, the linear part of a
+/// network is ½Σθᵢ, and nothing but the imbalance is left of it. With an odd number of neurons it would be left of
+/// the last one, so that is refused.
 fn balanced(network: ReluNet, imbalance: f64, stream: &mut Stream) -> Result<ReluNet> {
     let (dim, neurons) = (network.dim(), network.neurons());
     if !neurons.is_multiple_of(2) {
@@ -200,7 +202,8 @@ fn sphere_means(network: &PiecewiseNet) -> Result<Best> {
     if !best.exact {
         let most = best.most_cells;
         let allowed = format!(
-            "no more than {CELL_BUDGET} cells on the sphere, so that regret is measured against the exact best action; d = {dim} gives up to {most}"
+            "no more than {CELL_BUDGET} cells on the sphere, so that regret is measured against the exact best action; \
+             d = {dim} gives up to {most}"
         );
         return Err(Error::out_of_range("neurons", network.hinges().neurons(), allowed));
     }

@@ -18,8 +18,9 @@ pub const LEARNING_RATE: f64 = 1e-2;
 /// `steps` full-batch steps of Adam (Kingma and Ba, 2015; β₁ = 0.9, β₂ = 0.999, ε = 1e-8, bias-corrected) on the mean
 /// squared error, from neurons uniform on (−1/√d, 1/√d)ᵈ.
 ///
-/// As in the authors' public code there is one start, the second layer is all ones and the neurons are *not* normalised, so
-/// the result need not be a point of the paper's Θ. [`super::fit`] is the estimator that the paper's theory asks for.
+/// As in the authors' public code there is one start, the second layer is all ones and the neurons are
+/// *not* normalised, so the result need not be a point of the paper's Θ. [`super::fit`] is the estimator
+/// that the paper's theory asks for.
 pub fn adam(samples: Samples<'_>, neurons: usize, steps: usize, learning_rate: f64, key: Key) -> Result<Fit> {
     check_shape(samples.dim(), neurons)?;
     if !(learning_rate > 0.0 && learning_rate <= 1.0) {

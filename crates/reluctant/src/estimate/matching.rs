@@ -1,9 +1,9 @@
 //! Which neuron of an estimate is which neuron of the truth.
 //!
-//! A network does not change when its neurons change places, so an estimate is compared with the truth after the bijection
-//! σ that minimises the *worst* neuron's error maxᵢ ‖θ̂_σ(i) − θ*ᵢ‖, as in Theorem `thm:key`. This is a bottleneck
-//! assignment: the least threshold at which the graph of pairs with an error below it still has a perfect matching, found
-//! exactly by a binary search over the k² errors with augmenting paths.
+//! A network does not change when its neurons change places, so an estimate is compared with the truth after the
+//! bijection σ that minimises the *worst* neuron's error maxᵢ ‖θ̂_σ(i) − θ*ᵢ‖, as in Theorem `thm:key`. This is a
+//! bottleneck assignment: the least threshold at which the graph of pairs with an error below it still has a perfect
+//! matching, found exactly by a binary search over the k² errors with augmenting paths.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +38,8 @@ pub struct Matching {
 
 /// Matches the neurons of `estimate` to those of `truth` so that the worst neuron's error is least.
 ///
-/// With the worst pair settled the rest is matched by the same rule, so the second worst error is the least that the first
-/// allows, and so on: each neuron finds its own estimate even if one of them has none.
+/// With the worst pair settled the rest is matched by the same rule, so the second worst error is the least that the
+/// first allows, and so on: each neuron finds its own estimate even if one of them has none.
 ///
 /// Two neurons whose second-layer signs differ are ‖a‖ + ‖b‖ apart, the way through zero.
 pub fn match_neurons(estimate: &ReluNet, truth: &ReluNet, signs: SignRule) -> Result<Matching> {

@@ -1,8 +1,9 @@
 //! Which neurons point the wrong way.
 //!
-//! max(0, −z) = max(0, z) − z, so turning neuron θᵢ around changes a network by the linear function −θᵢ·x. A network with a
-//! free linear term w·x therefore does not see its neurons' signs: they cannot trap it. Once it fits, the signs follow from
-//! w: turning the neurons of a set A around explains −Σ_A θᵢ of it, and the best set is the one that leaves least.
+//! max(0, −z) = max(0, z) − z, so turning neuron θᵢ around changes a network by the linear function −θᵢ·x. A
+//! network with a free linear term w·x therefore does not see its neurons' signs: they cannot trap it. Once it
+//! fits, the signs follow from w: turning the neurons of a set A around explains −Σ_A θᵢ of it, and the best set
+//! is the one that leaves least.
 
 /// The most neurons for which every subset is tried.
 const EXHAUSTIVE: usize = 12;
@@ -10,11 +11,12 @@ const EXHAUSTIVE: usize = 12;
 /// Beyond that, local searches from so many different subsets.
 const SEARCHES: u64 = 16;
 
-/// The subset A, as flags, that minimises ‖w + Σ_A θᵢ‖² in the metric Σxxᵀ, where `gram` (k × k) holds the inner products of
-/// the neurons and `towards` those of each neuron with w.
+/// The subset A, as flags, that minimises ‖w + Σ_A θᵢ‖² in the metric Σxxᵀ, where `gram` (k × k) holds the inner
+/// products of the neurons and `towards` those of each neuron with w.
 ///
-/// Up to 12 neurons every subset is tried, each a single change away from the one before (a Gray code). Beyond, several local
-/// searches make changes of one or two neurons as long as they help; a start for which they fail is one of several.
+/// Up to 12 neurons every subset is tried, each a single change away from the one before (a Gray code).
+/// Beyond, several local searches make changes of one or two neurons as long as they help; a start for
+/// which they fail is one of several.
 pub(super) fn wrong_way(gram: &[f64], towards: &[f64]) -> Vec<bool> {
     let k = towards.len();
     let mut subset = Subset { gram, chosen: vec![false; k], pull: towards.to_vec(), value: 0.0 };

@@ -1,9 +1,10 @@
 //! Neurons that fell into one.
 //!
-//! Two neurons at the same place have the same gradient and stay together for ever, even if the data want them apart: the
-//! loss is stationary there. Rounding the kinks makes such meetings more likely where the truth has two neurons close
-//! together. Moved apart by ±δ along any tangent, a pair at m changes the network by −δ²·max(0, m·x) except in the thin wedge
-//! between the two, so the residuals r tell whether and how far they should part: δ² = Σ r·max(0, m·x) / Σ max(0, m·x)².
+//! Two neurons at the same place have the same gradient and stay together for ever, even if the data want them
+//! apart: the loss is stationary there. Rounding the kinks makes such meetings more likely where the truth has two
+//! neurons close together. Moved apart by ±δ along any tangent, a pair at m changes the network by −δ²·max(0, m·x)
+//! except in the thin wedge between the two, so the residuals r tell whether and how far they should part: δ² = Σ
+//! r·max(0, m·x) / Σ max(0, m·x)².
 
 use super::problem::Point;
 use crate::activation::RoundedKink;

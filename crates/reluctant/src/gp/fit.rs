@@ -1,7 +1,8 @@
 //! Length-scale and signal variance by evidence.
 //!
-//! The evidence of a kernel is log N(y; 0, K + σ²I). It is greatest on a grid: fine enough for what a bandit gains from it, and unlike an
-//! ascent it cannot run away while there are few data. A weak log-normal prior holds the length-scale where data say nothing.
+//! The evidence of a kernel is log N(y; 0, K + σ²I). It is greatest on a grid: fine enough for what a bandit gains
+//! from it, and unlike an ascent it cannot run away while there are few data. A weak log-normal prior holds the
+//! length-scale where data say nothing.
 
 use super::kernel::{Kernel, Shape};
 use crate::linalg::{Cholesky, dot};

@@ -1,4 +1,5 @@
-//! Gaussian processes for bandits: bounded in size, kept up to date one observation at a time, sampled a function at a time.
+//! Gaussian processes for bandits: bounded in size, kept up to date one observation at a time,
+//! sampled a function at a time.
 
 mod candidates;
 mod evidence;

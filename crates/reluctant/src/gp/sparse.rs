@@ -1,18 +1,19 @@
 //! A Gaussian process that keeps a bounded number of points and every observation.
 //!
-//! With a basis Z of m points, K = k(Z, Z) = LLᵀ and the features φ(x) = L⁻¹k(Z, x), the process is Bayesian linear regression on φ with
-//! the prior N(0, I), plus what the basis cannot express, of variance γ(x) = k(x, x) − ‖φ(x)‖². Its posterior is A = I + Σ φφᵀ/(σ² + γ),
-//! b = Σ φy/(σ² + γ); in terms of the kernel,
+//! With a basis Z of m points, K = k(Z, Z) = LLᵀ and the features φ(x) = L⁻¹k(Z, x), the process is Bayesian linear
+//! regression on φ with the prior N(0, I), plus what the basis cannot express, of variance γ(x) = k(x, x) − ‖φ(x)‖².
+//! Its posterior is A = I + Σ φφᵀ/(σ² + γ), b = Σ φy/(σ² + γ); in terms of the kernel,
 //!
 //! > mean(x) = k(Z, x)·α,  variance(x) = k(x, x) − k(Z, x)ᵀ·M·k(Z, x),  α = L⁻ᵀA⁻¹b,  M = L⁻ᵀ(I − A⁻¹)L⁻¹.
 //!
-//! While every observation has a point of its own this is the exact process, M = (K + σ²I)⁻¹. An observation whose γ is below a hundredth
-//! of the noise is expressed by the points that are there: it counts in full and needs no point of its own (Csató and Opper 2002, Sparse
-//! on-line Gaussian processes). Once the basis is full the others are projected onto it too, as noisier by their γ (Snelson and
-//! Ghahramani 2006), so that nothing that was explored is ever forgotten; and variance(x) is then counted without γ(x), which no
-//! observation could lower any more.
+//! While every observation has a point of its own this is the exact process, M = (K + σ²I)⁻¹. An observation whose γ is
+//! below a hundredth of the noise is expressed by the points that are there: it counts in full and needs no point of
+//! its own (Csató and Opper 2002, Sparse on-line Gaussian processes). Once the basis is full the others are projected
+//! onto it too, as noisier by their γ (Snelson and Ghahramani 2006), so that nothing that was explored is ever
+//! forgotten; and variance(x) is then counted without γ(x), which no observation could lower any more.
 //!
-//! L grows by a row a point and the factor of A is rotated by each observation: both are Cholesky factors kept up to date in O(m²).
+//! L grows by a row a point and the factor of A is rotated by each observation: both are Cholesky
+//! factors kept up to date in O(m²).
 
 use serde::{Deserialize, Serialize};
 
@@ -221,7 +222,8 @@ impl SparseGp {
         solve(&self.posterior, &mut self.alpha);
         solve_transposed(&self.posterior, &mut self.alpha);
         solve_transposed(&self.prior, &mut self.alpha);
-        // Column i of M, from the diagonal down; symmetric, so it is row i up to the diagonal of the columns that follow.
+        // Column i of M, from the diagonal down; symmetric, so it is row i up to the diagonal of the columns that
+        // follow.
         let keep = if self.is_full() { 0.0 } else { 1.0 };
         let Work { phi: column, gain: explained, .. } = &mut self.work;
         for i in 0..m {
@@ -296,8 +298,9 @@ impl SparseGp {
         Score { mean: dot(&k, &self.alpha), width: beta * (base - explained).max(0.0).sqrt() }
     }
 
-    /// α + v·L⁻ᵀ(C⁻ᵀz − L⁻¹g), where A = CCᵀ, in the place of z: with z standard normal and g = g(Z) of a function drawn from the
-    /// prior, mean + v·(g(x) − …) becomes v·g(x) + k(Z, x)·(these weights), a draw from the posterior around its mean. g is used up.
+    /// α + v·L⁻ᵀ(C⁻ᵀz − L⁻¹g), where A = CCᵀ, in the place of z: with z standard normal and g = g(Z) of a function
+    /// drawn from the prior, mean + v·(g(x) − …) becomes v·g(x) + k(Z, x)·(these weights), a draw from the posterior
+    /// around its mean. g is used up.
     pub(super) fn path_weights(&self, z: &mut [f64], prior: &mut [f64], scale: f64) {
         solve_transposed(&self.posterior, z);
         solve(&self.prior, prior);

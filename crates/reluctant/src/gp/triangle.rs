@@ -51,7 +51,8 @@ pub(super) fn add_square(t: &mut [f64], x: &mut [f64]) {
     }
 }
 
-/// Replaces a positive definite matrix of `m` rows, given on and below its diagonal, by its lower factor. No eigenvalue is below 1.
+/// Replaces a positive definite matrix of `m` rows, given on and below its diagonal, by its lower
+/// factor. No eigenvalue is below 1.
 pub(super) fn factorise(a: &mut [f64], m: usize) {
     for i in 0..m {
         let (above, mine) = a.split_at_mut(start(i));

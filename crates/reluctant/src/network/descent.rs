@@ -45,8 +45,8 @@ pub(crate) fn stochastic(
     let params = network.params_mut();
     let descent = Descent { dim, width, params, xs: data.xs, ys: data.ys, rate, decay };
     descent.run(&work.order, steps, &mut work.numbers);
-    // Weight decay shrinks the weights of units that never fire without end. Before they become subnormal numbers, with which the
-    // processor computes many times slower, they count as zero.
+    // Weight decay shrinks the weights of units that never fire without end. Before they become subnormal numbers, with
+    // which the processor computes many times slower, they count as zero.
     network.params_mut().iter_mut().filter(|p| p.abs() < 1e-100).for_each(|p| *p = 0.0);
 }
 

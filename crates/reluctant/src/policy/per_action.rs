@@ -1,16 +1,13 @@
 //! Contexts with named actions that have no features of their own: a policy for each action.
 //!
 //! Each action has a policy of its own, made alike, which sees the context x as its only arm. So models are disjoint:
-//! with K actions and
-//! contexts of p numbers, linear policies keep K matrices of p × p numbers and never one of Kp × Kp. In a round the
-//! action that appeals most
-//! is chosen: by mean plus width if the policies are optimists, by the drawn value if they sample. Actions whose
-//! policies leave their next
-//! choice to chance, because they explore, come first, each with the same probability.
+//! with K actions and contexts of p numbers, linear policies keep K matrices of p × p numbers and never one of Kp × Kp.
+//! In a round the action that appeals most is chosen: by mean plus width if the policies are optimists, by the drawn
+//! value if they sample. Actions whose policies leave their next choice to chance, because they explore, come first,
+//! each with the same probability.
 //!
 //! An action that was never rewarded has no policy yet; it is judged by one that has seen nothing. It gets its own with
-//! its first reward.
-//! Actions that are no longer offered keep theirs.
+//! its first reward. Actions that are no longer offered keep theirs.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -6,17 +6,17 @@
 //!
 //! or leaky units in the place of max.
 //!
-//! A step lives in tangent coordinates: the Householder reflection Hᵢ with Hᵢuᵢ = ±e₁ carries the tangent space at uᵢ to the
-//! last d−1 coordinates, so a unit neuron has d−1 unknowns and no constraint. The step is taken in the tangent space and
-//! pulled back to the sphere by normalising.
+//! A step lives in tangent coordinates: the Householder reflection Hᵢ with Hᵢuᵢ = ±e₁ carries the tangent space at uᵢ
+//! to the last d−1 coordinates, so a unit neuron has d−1 unknowns and no constraint. The step is taken in the tangent
+//! space and pulled back to the sphere by normalising.
 //!
-//! **Kinks are rounded first, then sharpened.** With noise, a minimum of the loss generically lies on kinks uᵢ·x = 0 of some
-//! samples, where no step that ignores the kink makes progress. So the ReLU is replaced by
+//! **Kinks are rounded first, then sharpened.** With noise, a minimum of the loss generically lies on kinks uᵢ·x = 0 of
+//! some samples, where no step that ignores the kink makes progress. So the ReLU is replaced by
 //!
 //! φ(z) = max(0, z) + max(0, ε − |z|)²/4ε,
 //!
-//! which is smooth, and ε is lowered in stages. Of the second-order terms that Gauss–Newton leaves out the one that matters
-//! here, r·cᵢ·φ″ = r·cᵢ/2ε within |z| < ε, is kept where it is positive; it is what holds a sample at its kink.
+//! which is smooth, and ε is lowered in stages. Of the second-order terms that Gauss–Newton leaves out the one that
+//! matters here, r·cᵢ·φ″ = r·cᵢ/2ε within |z| < ε, is kept where it is positive; it is what holds a sample at its kink.
 //! Rounding also removes most poor local minima.
 
 mod linearise;
@@ -131,19 +131,19 @@ impl<'p> Solver<'p> {
         self.pairs.fill(0.0);
     }
 
-    /// The loss, kinks rounded over `rounding` (in units of the typical size of u·x), at `self.at`'s directions, amplitudes
-    /// and linear term. To be called after any of these was changed from outside.
+    /// The loss, kinks rounded over `rounding` (in units of the typical size of u·x), at `self.at`'s directions,
+    /// amplitudes and linear term. To be called after any of these was changed from outside.
     pub(super) fn evaluate(&mut self, rounding: f64) -> f64 {
         self.rounding = rounding * self.problem.size;
         evaluate(self.problem, self.rounding, &mut self.at);
         self.at.loss
     }
 
-    /// Descends on the loss, kinks rounded as `stage` says, until it is zero to rounding, it falls too slowly, or the stage's
-    /// iterations are used up; returns how many were.
+    /// Descends on the loss, kinks rounded as `stage` says, until it is zero to rounding, it falls too slowly, or the
+    /// stage's iterations are used up; returns how many were.
     ///
-    /// The damping follows Nielsen (1999): with the gain ratio ρ of the true to the predicted decrease, a step with ρ > 0 is
-    /// taken and μ ← μ·max(⅓, 1 − (2ρ−1)³); otherwise μ ← μν, ν ← 2ν.
+    /// The damping follows Nielsen (1999): with the gain ratio ρ of the true to the predicted decrease, a step with ρ >
+    /// 0 is taken and μ ← μ·max(⅓, 1 − (2ρ−1)³); otherwise μ ← μν, ν ← 2ν.
     pub(super) fn descend(&mut self, free: Freedom, stage: Stage) -> usize {
         self.evaluate(stage.rounding);
         let size = self.unknowns(free);
