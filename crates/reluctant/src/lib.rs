@@ -88,7 +88,7 @@ mod spare;
 pub mod theory;
 
 /// What results depend on besides settings and keys: counted up whenever published bits change. The lab does not mix results of two.
-pub const BEHAVIOUR: u32 = 1;
+pub const BEHAVIOUR: u32 = 2;
 
 pub use action::Action;
 pub use choice::{Certificate, Choice, Score};

@@ -48,11 +48,17 @@ const A_ROUND: i64 = 2 * 3 * 8;
 /// head, and the place in the order of samples.
 const A_TRAINED_ROUND: i64 = 2 * (2 * 3 * 8 + 8 + 4 + 4);
 
+/// Bytes that are kept to work in once regressions on 64 hidden units and a one are made: three matrices.
+const REGRESSIONS: i64 = 3 * 65 * 65 * 8;
+
 /// Memory that is shared between uses may grow once more where they come in another order.
 const SETTLING: u64 = 2;
 
 /// A history that grows moves now and then, each of its parts by itself.
 const GROWTH: u64 = 6;
+
+/// The history of networks with heads has more parts: what is scaled, and the order of samples.
+const TRAINED_GROWTH: u64 = 16;
 
 /// A batch of `ofu-relu-plus` begins with a fit, a training of a network ends with regressions.
 const BATCHES: u64 = 300;
@@ -115,7 +121,11 @@ fn for_each_sample(mut check: impl FnMut(&'static str, &'static Sample)) {
 
 /// How many allocations are a policy's right in a few hundred rounds.
 fn allowed(name: &str) -> u64 {
-    let growth = if names(KEEP_HISTORY, name) || names(BOUNDED, name) { GROWTH } else { 0 };
+    let growth = match name {
+        "ensemble" => TRAINED_GROWTH,
+        _ if names(KEEP_HISTORY, name) || names(BOUNDED, name) => GROWTH,
+        _ => 0,
+    };
     let batches = if name == "ofu-relu-plus" || REMAKE.contains(&name) { BATCHES } else { 0 };
     SETTLING + growth + batches
 }
@@ -190,7 +200,7 @@ fn only_methods_that_keep_the_history_grow() {
         let (size, grown) = (game.size(), growth(&mut game, long - short));
         let most = match name {
             "ofu-relu-plus" | "neural-ucb" | "neural-ts" => A_ROUND * (long - short) as i64,
-            _ if names(KEEP_HISTORY, name) => A_TRAINED_ROUND * (long - short) as i64 + FULL_HISTORY,
+            _ if names(KEEP_HISTORY, name) => A_TRAINED_ROUND * (long - short) as i64 + REGRESSIONS,
             _ if names(BOUNDED, name) => FULL_HISTORY,
             _ => WORK,
         };
