@@ -117,10 +117,13 @@ impl GradientHeads {
         gradient.clear();
         gradient.resize(net.head_start(self.trained.heads()), 0.0);
         gradient[start..start + width + 1].copy_from_slice(&hidden[..=width]);
-        let slopes: Vec<f64> =
-            net.head(head)[..width].iter().zip(hidden).map(|(v, h)| if *h > 0.0 { *v } else { 0.0 }).collect();
-        for (row, x) in gradient[..trunk].chunks_exact_mut(width).zip(scaled.iter().copied().chain([1.0])) {
-            axpy(x, &slopes, row);
+        // The biases come last, with the slopes themselves.
+        let (weights, slopes) = gradient[..trunk].split_at_mut(trunk - width);
+        for ((slope, v), h) in slopes.iter_mut().zip(net.head(head)).zip(hidden) {
+            *slope = if *h > 0.0 { *v } else { 0.0 };
+        }
+        for (row, x) in weights.chunks_exact_mut(width).zip(scaled) {
+            axpy(*x, slopes, row);
         }
     }
 }
@@ -196,5 +199,96 @@ impl Heads for GradientHeads {
 
     fn save(&self) -> Result<serde_json::Value> {
         state(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::belief::NETWORK_GRADIENTS;
+    use crate::linalg::{Cholesky, dot};
+    use crate::offer::Name;
+    use crate::params::Settings;
+
+    /// Mean and width of three actions, one of them new, against the gradient by finite differences and U from the definition.
+    #[test]
+    fn widths_are_those_of_the_definition() {
+        for matrix in ["diagonal", "full"] {
+            let given = Settings::new().with("matrix", matrix).with("width", 4u64).with("lambda", 0.3);
+            let params = Params::resolve("toy", NETWORK_GRADIENTS, &given).unwrap();
+            let mut belief = GradientHeads::read(2, &params, Key::new(1)).unwrap();
+            let mut stream = Key::new(2).stream();
+            // U grows with the heads; here it has room for all of them from the start.
+            let size = belief.trained.net().head_start(2);
+            let mut u = vec![0.0; size * size];
+            (0..size).for_each(|i| u[i * size + i] = 0.3);
+            for i in 0..30 {
+                let head = i % 3 % 2;
+                if head == belief.count() {
+                    belief.add("action").unwrap();
+                }
+                let x = [normal(&mut stream), normal(&mut stream)];
+                let (_, gradient) = by_differences(&belief, head, &x);
+                for a in 0..gradient.len() {
+                    for b in 0..gradient.len() {
+                        if matrix == "full" || a == b {
+                            u[a * size + b] += gradient[a] * gradient[b];
+                        }
+                    }
+                }
+                belief.learn(head, &x, x[0].abs() - x[1]);
+            }
+            let names = [Name::from("b"), Name::from("a"), Name::from("new")];
+            let (x, mut scratch) = ([0.4, -0.9], Scratch::default());
+            belief.predict(&x, Asked::new(&names, &[Some(1), Some(0), None]), 0.7, &mut scratch);
+            let rewards = belief.trained.rewards();
+            for (head, score) in [1, 0].into_iter().zip(scratch.scores()) {
+                let (value, gradient) = by_differences(&belief, head, &x);
+                let mut solved = gradient.clone();
+                Cholesky::new(&mut u.clone(), size).unwrap().solve(&mut solved);
+                let width = 0.7 * rewards.size * dot(&gradient, &solved).sqrt();
+                assert!((score.mean - rewards.centre - rewards.size * value).abs() < 1e-9);
+                assert!((score.width / width - 1.0).abs() < 1e-5, "{matrix} {head}: {} {width}", score.width);
+            }
+            let (mut scaled, mut hidden) = (Vec::new(), Vec::new());
+            belief.trained.features(&x, &mut scaled, &mut hidden);
+            let fresh = 0.7 * rewards.size * (dot(&hidden, &hidden) / 0.3).sqrt();
+            assert!((scratch.scores()[2].width / fresh - 1.0).abs() < 1e-12);
+            assert_eq!(scratch.scores()[2].mean, rewards.centre);
+        }
+    }
+
+    /// Value and gradient of a head at x, in scaled units.
+    fn by_differences(belief: &GradientHeads, head: usize, x: &[f64]) -> (f64, Vec<f64>) {
+        let (mut scaled, mut hidden) = (Vec::new(), Vec::new());
+        belief.trained.features(x, &mut scaled, &mut hidden);
+        let net = belief.trained.net();
+        let value = |params: &[f64]| {
+            let (width, start) = (net.width(), net.head_start(head));
+            let mut value = params[start + width];
+            for i in 0..width {
+                let sum: f64 = (0..2).map(|j| params[j * width + i] * scaled[j]).sum::<f64>() + params[2 * width + i];
+                value += params[start + i] * sum.max(0.0);
+            }
+            value
+        };
+        let state = belief.save().unwrap();
+        let params: Vec<f64> = serde_json::from_value(state["trained"]["net"]["params"].clone()).unwrap();
+        let moved = |p: usize, by: f64| {
+            let mut params = params.clone();
+            params[p] += by;
+            value(&params)
+        };
+        (value(&params), (0..params.len()).map(|p| (moved(p, 1e-5) - moved(p, -1e-5)) / 2e-5).collect())
+    }
+
+    #[test]
+    fn a_full_matrix_that_would_not_fit_is_refused() {
+        let given = Settings::new().with("matrix", "full").with("width", 1000u64);
+        let params = Params::resolve("toy", NETWORK_GRADIENTS, &given).unwrap();
+        let mut belief = GradientHeads::read(2, &params, Key::new(1)).unwrap();
+        let said = belief.add("a").unwrap_err().to_string();
+        assert!(said.starts_with("the number of features = 4001 (parameters of the network and its heads"), "{said}");
+        assert_eq!(belief.count(), 0);
     }
 }

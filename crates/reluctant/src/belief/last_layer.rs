@@ -355,3 +355,148 @@ impl Belief for LastLayer {
         state(self)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::{DECAY, EPOCHS, GROWTH, RATE, WIDTH};
+    use crate::offer::Name;
+    use crate::params::Settings;
+
+    const OWN: Noise = Noise { own: true, shape: 1.5, rate: 0.7 };
+    const ONE: Noise = Noise { own: false, ..OWN };
+
+    fn made(inputs: Inputs, noise: Noise, given: &Settings) -> LastLayer {
+        let table = [WIDTH, LAMBDA, GROWTH, EPOCHS, RATE, DECAY];
+        let given = given.clone().with("width", 5u64).with("growth", 1.0);
+        LastLayer::read(2, inputs, noise, &Params::resolve("toy", &table, &given).unwrap(), Key::new(1)).unwrap()
+    }
+
+    /// Rewards of two actions; the last training is after the 32nd.
+    fn learnt(noise: Noise, given: &Settings) -> LastLayer {
+        let mut belief = made(Inputs::Contexts, noise, given);
+        (0..2).for_each(|_| belief.add_head());
+        let mut stream = Key::new(2).stream();
+        for i in 0..45 {
+            let x = [normal(&mut stream), normal(&mut stream)];
+            belief.observe(i % 3 % 2, &x, 3.0 + x[0].abs() + 0.3 * normal(&mut stream));
+        }
+        belief
+    }
+
+    /// Features and scaled rewards of an action.
+    fn data(belief: &LastLayer, wanted: usize) -> Vec<(Vec<f64>, f64)> {
+        let mut data = Vec::new();
+        belief.trained.each(|head, phi, y| {
+            if head == wanted {
+                data.push((phi.to_vec(), y));
+            }
+        });
+        data
+    }
+
+    /// ŵ, A⁻¹ and Σy² − ŵᵀAŵ of every head from the rewards, one regression at a time, and the posterior of the noise.
+    #[test]
+    fn regressions_are_those_of_the_definition() {
+        for noise in [OWN, ONE] {
+            let belief = learnt(noise, &Settings::new().with("lambda", 0.4));
+            let mut pooled = (noise.shape, noise.rate);
+            for head in 0..2 {
+                let (data, mut whole) = (data(&belief, head), Ellipsoid::ridge(6, 0.4));
+                data.iter().for_each(|(phi, y)| whole.update(phi, *y));
+                let found = &belief.heads[head];
+                let pairs = whole.weights().iter().zip(found.regression.weights());
+                assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-9));
+                let pairs = whole.covariance().iter().zip(found.regression.covariance());
+                assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-9));
+                // The penalised sum of squares at ŵ is the same number.
+                let squares = data.iter().map(|(phi, y)| (y - whole.mean(phi)).powi(2)).sum::<f64>();
+                let loss = squares + 0.4 * dot(whole.weights(), whole.weights());
+                assert!((loss - found.loss).abs() < 1e-9, "{loss} {}", found.loss);
+                pooled = (pooled.0 + 0.5 * data.len() as f64, pooled.1 + 0.5 * loss);
+                if noise.own {
+                    let (shape, rate) = belief.noise_of(Some(head));
+                    assert!(
+                        (shape - 1.5 - 0.5 * data.len() as f64).abs() < 1e-12 && (rate - 0.7 - 0.5 * loss).abs() < 1e-9
+                    );
+                }
+            }
+            if !noise.own {
+                let (shape, rate) = belief.noise_of(None);
+                assert!((shape - pooled.0).abs() < 1e-12 && (rate - pooled.1).abs() < 1e-9);
+            }
+        }
+    }
+
+    /// The evidence against the density of rewards one after the other: Student's t with what was known before.
+    #[test]
+    fn evidence_is_the_density_of_the_rewards() {
+        let belief = learnt(OWN, &Settings::new());
+        for noise in [OWN, ONE] {
+            let log_density = |lambda: f64| {
+                let (mut log, mut shape, mut rate) = (0.0, noise.shape, noise.rate);
+                for head in 0..2 {
+                    if noise.own {
+                        (shape, rate) = (noise.shape, noise.rate);
+                    }
+                    let mut regression = Ellipsoid::ridge(6, lambda);
+                    for (phi, y) in data(&belief, head) {
+                        let spread = 1.0 + regression.squared_width(&phi);
+                        let surprise = (y - regression.mean(&phi)).powi(2) / spread;
+                        log -= 0.5 * libm::log(spread) + (shape + 0.5) * libm::log(rate + 0.5 * surprise)
+                            - shape * libm::log(rate);
+                        (shape, rate) = (shape + 0.5, rate + 0.5 * surprise);
+                        regression.update(&phi, y);
+                    }
+                }
+                log
+            };
+            let mut sums = vec![Sums { gram: vec![0.0; 36], moment: vec![0.0; 6], squares: 0.0, count: 0 }; 2];
+            belief.trained.each(|head, phi, y| sums[head].add(phi, y));
+            let sums: Vec<&Sums> = sums.iter().collect();
+            let found = evidence(&sums, noise, 3.0).unwrap() - evidence(&sums, noise, 0.1).unwrap();
+            let expected = log_density(3.0) - log_density(0.1);
+            assert!((found - expected).abs() < 1e-7, "{found} {expected}");
+        }
+    }
+
+    /// Means and spreads of many draws against predictions, where the noise is as good as known, in contexts and on rows.
+    #[test]
+    fn values_are_drawn_around_the_mean_with_the_spread() {
+        let sure = Noise { shape: 1e6, rate: 1e6, own: true };
+        let names = [Name::from("a"), Name::from("b"), Name::from("new")];
+        let actions = Asked::new(&names, &[Some(0), Some(1), None]);
+        let (belief, x) = (learnt(sure, &Settings::new()), [0.4, -0.3]);
+        let mut rows = made(Inputs::Rows, sure, &Settings::new());
+        let mut stream = Key::new(5).stream();
+        for _ in 0..40 {
+            let x = [normal(&mut stream), normal(&mut stream)];
+            Belief::learn(&mut rows, &x, x[0]);
+        }
+        let points = [0.4, -0.3, 1.0, 1.0, -0.2, 0.0];
+        let points = Rows::new(2, &points).unwrap();
+        for on_rows in [false, true] {
+            let (n, mut scratch) = (20_000, Scratch::default());
+            let (mut sum, mut squares) = ([0.0; 3], [0.0; 3]);
+            for round in 0..n {
+                match on_rows {
+                    true => Belief::draw(&rows, points, 0.5, Key::new(3).round(round), &mut scratch),
+                    false => Heads::draw(&belief, &x, actions, 0.5, Key::new(3).round(round), &mut scratch),
+                }
+                for i in 0..3 {
+                    sum[i] += scratch.values()[i] / n as f64;
+                    squares[i] += scratch.values()[i].powi(2) / n as f64;
+                }
+            }
+            match on_rows {
+                true => Belief::predict(&rows, points, 0.5, &mut scratch),
+                false => Heads::predict(&belief, &x, actions, 0.5, &mut scratch),
+            }
+            for (i, score) in scratch.scores().iter().enumerate() {
+                let spread = (squares[i] - sum[i] * sum[i]).sqrt();
+                assert!((sum[i] - score.mean).abs() < 5.0 * score.width / (n as f64).sqrt(), "{on_rows} {i}");
+                assert!((spread / score.width - 1.0).abs() < 5.0 / (2.0 * n as f64).sqrt(), "{on_rows} {i}");
+            }
+        }
+    }
+}

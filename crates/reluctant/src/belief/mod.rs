@@ -10,11 +10,12 @@
 //! | [`GaussianProcess`] | a Gaussian process of a bounded number of points | `gp-ucb`, `gp-ts` |
 //! | [`NetworkGradients`] | a trained network, linear in its gradients | `neural-ucb`, `neural-ts` |
 //! | [`LastLayer`] | Bayesian linear regression on the last layer of a trained network | `neural-linear`, `neural-linucb` |
+//! | [`Ensemble`] | bootstrapped networks with prior functions | `ensemble` |
 //! | [`FrozenRelu`](crate::FrozenRelu) | a ReLU network whose activations are frozen | `ofu-relu`, `ofu-relu-plus` |
 //! | [`Plausible`](crate::policy::Plausible) | the networks that explain what was seen | `plausible` |
 //!
-//! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once. [`LastLayer`] and
-//! [`GradientHeads`] are such beliefs.
+//! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once. [`LastLayer`],
+//! [`Ensemble`] and [`GradientHeads`] are such beliefs; [`Each`] makes one of any belief, with nothing shared.
 //!
 //! ```
 //! use reluctant::belief::{Belief, Features, Linear};
@@ -31,6 +32,8 @@
 //! # Ok::<(), reluctant::Error>(())
 //! ```
 
+mod each;
+mod ensemble;
 mod features;
 mod forgetting;
 mod gaussian_process;
@@ -51,6 +54,9 @@ use crate::offer::Rows;
 use crate::rng::{Key, Purpose, normal};
 use crate::scratch::Scratch;
 
+pub use each::Each;
+pub use ensemble::Ensemble;
+pub(crate) use ensemble::{MEMBERS, PRIOR};
 pub use features::Features;
 pub(crate) use features::{DEGREE, FEATURES, check_features};
 pub(crate) use forgetting::DISCOUNT;
@@ -62,8 +68,8 @@ pub use last_layer::LastLayer;
 pub(crate) use last_layer::{LAMBDA, Noise};
 pub use linear::Linear;
 pub(crate) use linear::add_draw;
-pub(crate) use network_gradients::NETWORK_GRADIENTS;
 pub use network_gradients::NetworkGradients;
+pub(crate) use network_gradients::{NETWORK_GRADIENTS, contexts_scale};
 
 /// What a policy knows of the rewards of vectors x.
 ///

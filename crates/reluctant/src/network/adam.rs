@@ -42,7 +42,8 @@ pub(super) struct Workspace {
 }
 
 impl Adam {
-    /// Steps on the mean of (f − y)²/2 over mini-batches, in an order drawn from `stream`, drawn anew after each pass.
+    /// Steps on the mean of (f − y)²/2 over mini-batches of the samples that [`Workspace::visit`] named, at least one, in an order drawn
+    /// from `stream`, drawn anew after each pass.
     pub(super) fn train(self, net: &mut SharedNet, data: Data<'_>, stream: &mut Stream, work: &mut Workspace) {
         struct Kernel<'k>(Adam, &'k mut SharedNet, Data<'k>, &'k mut Stream, &'k mut Workspace);
         impl pulp::NullaryFnOnce for Kernel<'_> {
@@ -53,13 +54,14 @@ impl Adam {
                 adam.run(net, data, stream, work);
             }
         }
-        work.prepare(net, data.ys.len());
+        debug_assert!(!work.order.is_empty());
+        work.prepare(net);
         arch().dispatch(Kernel(self, net, data, stream, work));
     }
 
     #[inline(always)]
     fn run(self, net: &mut SharedNet, data: Data<'_>, stream: &mut Stream, work: &mut Workspace) {
-        let (n, mut next) = (data.ys.len(), usize::MAX);
+        let (n, mut next) = (work.order.len(), usize::MAX);
         let (mut decay_1, mut decay_2) = (1.0, 1.0);
         for step in 0..self.steps {
             work.gradient.fill(0.0);
@@ -119,9 +121,18 @@ impl Sizes {
 }
 
 impl Workspace {
-    fn prepare(&mut self, net: &SharedNet, samples: usize) {
+    /// Names the samples of the next training, each as often as it counts.
+    pub(super) fn visit(&mut self, samples: impl Iterator<Item = u32>) {
         self.order.clear();
-        self.order.extend(0..samples as u32);
+        self.order.extend(samples);
+    }
+
+    /// How many there are.
+    pub(super) fn visited(&self) -> usize {
+        self.order.len()
+    }
+
+    fn prepare(&mut self, net: &SharedNet) {
         for moments in [&mut self.gradient, &mut self.first, &mut self.second] {
             moments.clear();
             moments.resize(net.params().len(), 0.0);
@@ -140,6 +151,13 @@ mod tests {
     fn samples(count: usize, dim: usize, heads: u32) -> (Vec<f64>, Vec<u32>) {
         let mut stream = Key::new(3).stream();
         ((0..count * dim).map(|_| normal(&mut stream)).collect(), (0..count as u32).map(|i| i % heads).collect())
+    }
+
+    /// Memory for a training that visits every sample once in a pass.
+    fn all(samples: u32) -> Workspace {
+        let mut work = Workspace::default();
+        work.visit(0..samples);
+        work
     }
 
     fn values(net: &SharedNet, xs: &[f64], heads: &[u32]) -> Vec<f64> {
@@ -161,7 +179,7 @@ mod tests {
         let start = random(3, 4, 2, 5);
         let adam = Adam { rate: 0.01, decay: 0.1, steps: 2 };
         let mut found = start.clone();
-        adam.train(&mut found, data, &mut Key::new(1).stream(), &mut Workspace::default());
+        adam.train(&mut found, data, &mut Key::new(1).stream(), &mut all(7));
         let loss = |net: &SharedNet| {
             values(net, &xs, &heads).iter().zip(&ys).map(|(f, y)| (f - y).powi(2) / 14.0).sum::<f64>()
         };
@@ -195,12 +213,7 @@ mod tests {
         let ys = values(&truth, &xs, &heads);
         let mut net = random(3, 32, 2, 9);
         let adam = Adam { rate: 0.01, decay: 0.0, steps: 2000 };
-        adam.train(
-            &mut net,
-            Data { xs: &xs, heads: &heads, ys: &ys },
-            &mut Key::new(2).stream(),
-            &mut Workspace::default(),
-        );
+        adam.train(&mut net, Data { xs: &xs, heads: &heads, ys: &ys }, &mut Key::new(2).stream(), &mut all(400));
         let error = values(&net, &xs, &heads).iter().zip(&ys).map(|(f, y)| (f - y).powi(2)).sum::<f64>() / 400.0;
         let size = ys.iter().map(|y| y * y).sum::<f64>() / 400.0;
         assert!(error < 1e-3 * size, "{error} {size}");

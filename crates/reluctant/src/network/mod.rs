@@ -5,13 +5,21 @@
 //! | `single.rs`, `descent.rs` | one output; trained after every reward, as the papers on neural bandits have it |
 //! | `shared.rs`, `adam.rs` | a hidden layer shared by several outputs, the heads; mini-batches by Adam |
 //! | `scaling.rs` | inputs and rewards in units of what was seen |
-//! | `trained.rs` | such a network with its history, trained anew whenever the history has grown by a share |
+//! | `history.rs`, `training.rs` | all rewards so far; when and how networks are trained on them |
+//! | `trained.rs` | a network with heads and its history, trained anew whenever the history has grown by a share |
+//! | `crowd.rs` | several such networks on bootstrap samples, around random prior functions |
 
 mod adam;
+mod crowd;
 pub(crate) mod descent;
+mod history;
 mod scaling;
 mod shared;
 pub(crate) mod single;
 mod trained;
+mod training;
 
-pub(crate) use trained::{DECAY, EPOCHS, GROWTH, Inputs, RATE, Trained, WIDTH};
+pub(crate) use crowd::Crowd;
+pub(crate) use scaling::Inputs;
+pub(crate) use trained::Trained;
+pub(crate) use training::{DECAY, EPOCHS, GROWTH, RATE, WIDTH};

@@ -40,6 +40,10 @@ impl Moments {
         self.means.len() == dim && self.squares.len() == dim && self.count >= 0.0
     }
 
+    pub(super) fn dim(&self) -> usize {
+        self.means.len()
+    }
+
     pub(super) fn add(&mut self, x: &[f64]) {
         self.count += 1.0;
         for ((mean, square), x) in self.means.iter_mut().zip(&mut self.squares).zip(x) {

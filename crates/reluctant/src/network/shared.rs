@@ -68,6 +68,11 @@ impl SharedNet {
         &self.params[start..start + self.width + 1]
     }
 
+    pub(super) fn head_mut(&mut self, head: usize) -> &mut [f64] {
+        let start = self.head_start(head);
+        &mut self.params[start..start + self.width + 1]
+    }
+
     /// h(x), into `hidden`.
     #[inline(always)]
     pub(super) fn hidden(&self, x: &[f64], hidden: &mut [f64]) {

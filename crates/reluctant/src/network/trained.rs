@@ -5,129 +5,53 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::adam::{Adam, BATCH, Data, Workspace};
-use super::scaling::{Moments, Rewards, Scaling};
+use super::adam::Workspace;
+use super::history::History;
+use super::scaling::{Inputs, Rewards};
 use super::shared::SharedNet;
+use super::training::{MAX_WIDTH, Training, read_width};
 use crate::error::Result;
 use crate::limits::in_limit;
-use crate::params::{Initial, Kind, Param, Params};
+use crate::params::Params;
 use crate::rng::{Key, Purpose};
-
-pub(crate) use super::scaling::Inputs;
-
-/// The most hidden units.
-const MAX_WIDTH: u64 = 2_000;
-
-/// A training takes at least so many steps, however short the history.
-const LEAST_STEPS: usize = 30;
-
-/// What a network is like where a table of parameters leaves it open.
-const DEFAULT_WIDTH: u64 = 64;
-const DEFAULT_RATE: f64 = 0.005;
-
-pub(crate) const WIDTH: Param = Param::new(
-    "width",
-    Initial::count(DEFAULT_WIDTH),
-    Kind::Count { min: 1, max: MAX_WIDTH },
-    "hidden units, shared by all actions",
-);
-pub(crate) const GROWTH: Param = Param::new(
-    "growth",
-    Initial::real(0.15),
-    Kind::POSITIVE,
-    "the network is trained anew when there are so many times more rewards than at its last training",
-);
-pub(crate) const EPOCHS: Param =
-    Param::new("epochs", Initial::real(10.0), Kind::POSITIVE, "passes over all rewards in a training");
-pub(crate) const RATE: Param = Param::new("rate", Initial::real(DEFAULT_RATE), Kind::POSITIVE, "learning rate of Adam");
-pub(crate) const DECAY: Param = Param::new(
-    "decay",
-    Initial::real(0.01),
-    Kind::NOT_NEGATIVE,
-    "weight decay: a step shrinks weights by rate × decay",
-);
-
-/// How a network is trained.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Config {
-    growth: f64,
-    epochs: f64,
-    rate: f64,
-    decay: f64,
-}
 
 /// The network and its history.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Trained {
-    config: Config,
+    training: Training,
     key: Key,
     net: SharedNet,
     heads: usize,
-    moments: Moments,
-    scaling: Scaling,
-    rewards: Rewards,
-    xs: Vec<f64>,
-    heads_of: Vec<u32>,
-    ys: Vec<f64>,
+    history: History,
     /// Train when there are so many rewards.
     next: usize,
     /// How often training blew up.
     blown_up: u64,
     #[serde(skip)]
-    work: Work,
-}
-
-/// Memory for training.
-#[derive(Debug, Clone, Default)]
-struct Work {
-    adam: Workspace,
-    xs: Vec<f64>,
-    ys: Vec<f64>,
+    work: Workspace,
 }
 
 impl Trained {
     /// Reads `width`, `growth`, `epochs`, `rate` and `decay`.
     pub(crate) fn read(dim: usize, inputs: Inputs, params: &Params, key: Key) -> Result<Self> {
-        let config = Config {
-            growth: params.real("growth")?,
-            epochs: params.real("epochs")?,
-            rate: if params.get("rate").is_some() { params.real("rate")? } else { DEFAULT_RATE },
-            decay: params.real("decay")?,
-        };
-        let width = if params.get("width").is_some() { params.size("width")? } else { DEFAULT_WIDTH as usize };
-        let net = SharedNet::start(dim, width, &mut key.purpose(Purpose::Start).stream());
         Ok(Trained {
-            config,
+            training: Training::read(params)?,
             key,
-            net,
+            net: SharedNet::start(dim, read_width(params)?, &mut key.purpose(Purpose::Start).stream()),
             heads: 0,
-            moments: Moments::new(inputs, dim),
-            scaling: Scaling::none(dim),
-            rewards: Rewards::AS_THEY_ARE,
-            xs: Vec::new(),
-            heads_of: Vec::new(),
-            ys: Vec::new(),
+            history: History::new(inputs, dim),
             next: 1,
             blown_up: 0,
-            work: Work::default(),
+            work: Workspace::default(),
         })
     }
 
     /// Whether the parts fit together, for a network read from a file.
     pub(crate) fn is_consistent(&self) -> bool {
-        let (dim, n) = (self.dim(), self.ys.len());
-        let Config { growth, epochs, rate, decay } = self.config;
         (1..=MAX_WIDTH).contains(&(self.net.width() as u64))
             && self.net.is_consistent(self.heads)
-            && [growth, epochs, rate].iter().all(|x| *x > 0.0)
-            && decay >= 0.0
-            && self.moments.is_consistent(dim)
-            && self.scaling.is_consistent(dim)
-            && self.rewards.is_consistent()
-            && n.checked_mul(dim) == Some(self.xs.len())
-            && self.heads_of.len() == n
-            && self.heads_of.iter().all(|head| (*head as usize) < self.heads)
-            && self.xs.iter().chain(&self.ys).all(|x| in_limit(*x))
+            && self.training.is_consistent()
+            && self.history.is_consistent(self.net.dim(), self.heads)
     }
 
     pub(crate) fn dim(&self) -> usize {
@@ -146,7 +70,7 @@ impl Trained {
 
     /// How rewards are scaled.
     pub(crate) fn rewards(&self) -> Rewards {
-        self.rewards
+        self.history.rewards
     }
 
     /// What is amiss, if something is.
@@ -163,8 +87,7 @@ impl Trained {
 
     /// The scaled x into `scaled`, and the hidden units there, followed by a one, into `hidden`.
     pub(crate) fn features(&self, x: &[f64], scaled: &mut Vec<f64>, hidden: &mut Vec<f64>) {
-        scaled.clear();
-        self.scaling.append(x, scaled);
+        self.history.scale(x, scaled);
         hidden.clear();
         hidden.resize(self.net.width() + 1, 1.0);
         self.net.hidden(scaled, &mut hidden[..self.net.width()]);
@@ -172,41 +95,30 @@ impl Trained {
 
     /// Keeps a reward. True if the network was trained: then features, scaling and values are others than before.
     pub(crate) fn observe(&mut self, head: usize, x: &[f64], y: f64) -> bool {
-        self.moments.add(x);
-        self.xs.extend_from_slice(x);
-        self.heads_of.push(head as u32);
-        self.ys.push(y);
-        let n = self.ys.len();
-        if n < self.next {
-            return false;
+        self.history.add(head, x, y);
+        let due = self.history.len() >= self.next;
+        if due {
+            self.next = self.training.next(self.history.len());
+            self.train();
         }
-        self.next = ((n as f64 * (1.0 + self.config.growth)).ceil() as usize).max(n + 1);
-        self.train();
-        true
+        due
     }
 
     /// Does something with every reward so far: its head, the features of its x, and the scaled reward.
     pub(crate) fn each(&self, mut see: impl FnMut(usize, &[f64], f64)) {
         let (mut scaled, mut hidden) = (Vec::new(), Vec::new());
-        for ((x, head), y) in self.xs.chunks_exact(self.dim()).zip(&self.heads_of).zip(&self.ys) {
+        for (x, head, y) in self.history.iter() {
             self.features(x, &mut scaled, &mut hidden);
-            see(*head as usize, &hidden, self.rewards.scaled(*y));
+            see(head, &hidden, y);
         }
     }
 
     fn train(&mut self) {
-        self.scaling = self.moments.scaling();
-        self.rewards = Rewards::of(&self.ys);
-        let Work { adam, xs, ys } = &mut self.work;
-        xs.clear();
-        self.xs.chunks_exact(self.net.dim()).for_each(|x| self.scaling.append(x, xs));
-        ys.clear();
-        ys.extend(self.ys.iter().map(|y| self.rewards.scaled(*y)));
-        let n = ys.len();
-        let passes = (self.config.epochs * n as f64 / BATCH.min(n) as f64).ceil() as usize;
-        let training = Adam { rate: self.config.rate, decay: self.config.decay, steps: passes.max(LEAST_STEPS) };
+        self.history.rescale();
+        let n = self.history.len();
         let mut stream = self.key.round(n as u64).purpose(Purpose::Shuffle).stream();
-        training.train(&mut self.net, Data { xs, heads: &self.heads_of, ys }, &mut stream, adam);
+        self.work.visit(0..n as u32);
+        self.training.adam(n).train(&mut self.net, self.history.data(), &mut stream, &mut self.work);
         if !self.net.params().iter().all(|p| in_limit(*p)) {
             // Training that blew up starts over rather than poison every later round.
             self.blown_up += 1;
@@ -219,6 +131,7 @@ impl Trained {
 
 #[cfg(test)]
 mod tests {
+    use super::super::training::{DECAY, EPOCHS, GROWTH, RATE, WIDTH};
     use super::*;
     use crate::params::Settings;
     use crate::rng::normal;

@@ -4,8 +4,11 @@
 //! table of parameters, its state, its documentation, its citation. The command line, TOML files, the conformance suite
 //! and the documentation's tables all read the registry, so a new policy is one file and one line here.
 
+mod any_belief;
 mod confidence;
+mod ensemble;
 mod entry;
+mod epsilon_greedy;
 mod gp_ts;
 mod gp_ucb;
 mod joined;
@@ -21,10 +24,12 @@ mod oful;
 mod oracle;
 mod per_action;
 mod plausible;
+mod rule;
 mod rules;
 mod shared;
 mod snapshot;
 mod sphere;
+mod square_cb;
 mod uniform;
 
 use std::fmt;
@@ -44,6 +49,8 @@ use crate::scratch::Scratch;
 use rules::{best_by_score, optimism, sampling, sampling_each, select_frozen, select_optimistic, select_uniform};
 use snapshot::read_state;
 
+pub use any_belief::ByChance;
+pub use ensemble::EnsembleTs;
 pub use entry::{Build, COMMON, Contexts, Entry, OwnBuild, OwnRestore, Restore, Sample, tell};
 pub use gp_ts::GpTs;
 pub use gp_ucb::GpUcb;
@@ -59,7 +66,7 @@ pub use oful::Oful;
 pub use oracle::Oracle;
 pub use per_action::PerAction;
 pub use plausible::Plausible;
-pub use rules::Rule;
+pub use rule::Rule;
 pub use shared::{Shared, SharedModel};
 pub use snapshot::{Form, Snapshot};
 pub use uniform::Uniform;
@@ -70,6 +77,8 @@ pub use crate::limits::MAX_FEATURES;
 pub const BUILT_IN: &[Entry] = &[
     uniform::ENTRY,
     oracle::ENTRY,
+    epsilon_greedy::ENTRY,
+    square_cb::ENTRY,
     oful::ENTRY,
     lin_ts::ENTRY,
     gp_ucb::ENTRY,
@@ -80,6 +89,7 @@ pub const BUILT_IN: &[Entry] = &[
     neural_ts::ENTRY,
     neural_linear::ENTRY,
     neural_linucb::ENTRY,
+    ensemble::ENTRY,
     plausible::ENTRY,
 ];
 

@@ -2,12 +2,11 @@
 //!
 //! A network with one hidden layer is trained on all rewards; on its hidden units sits a Bayesian linear regression with unknown noise
 //! ([`LastLayer`]). Each round draws the noise level σ² from its inverse gamma posterior and weights from N(ŵ, σ²A⁻¹), and takes the arm
-//! of greatest value. The network is trained anew, from where it stands, when there are `growth` times more rewards than at its last training;
+//! of greatest value. The network is trained anew, from where it stands, when the number of rewards has grown by the share `growth`;
 //! in between only the regression learns. In contexts all actions share the hidden layer and each has a regression and a noise level of
 //! its own, as published; on rows there is one regression.
 //!
-//! Besides the published method, inputs and rewards are scaled by what was seen, and λ is found by evidence unless given. All rewards are
-//! kept. A score's width is one standard deviation. The probability of a choice has no closed form: it has no propensity.
+//! Besides the published method, inputs and rewards are scaled by what was seen. All rewards are kept. A score's width is one standard deviation. The probability of a choice has no closed form: it has no propensity.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,11 +33,11 @@ pub(super) const ENTRY: Entry = Entry {
             Kind::NOT_NEGATIVE,
             "how far draws stray from the mean, in units of the posterior",
         ),
-        LAMBDA,
+        Param { initial: Initial::real(1.0), ..LAMBDA },
         Param::new("a0", Initial::real(1.0), Kind::POSITIVE, "shape a₀ of the noise's inverse gamma prior"),
         Param::new(
             "b0",
-            Initial::real(1.0),
+            Initial::real(0.1),
             Kind::POSITIVE,
             "rate b₀ of the noise's inverse gamma prior, for rewards of variance one",
         ),

@@ -13,7 +13,7 @@ use super::{
     read_state, sampling_each,
 };
 use crate::action::{Action, check_observation, check_vector};
-use crate::belief::{Belief, GradientHeads, NETWORK_GRADIENTS, NetworkGradients};
+use crate::belief::{Belief, GradientHeads, NETWORK_GRADIENTS, NetworkGradients, contexts_scale};
 use crate::choice::Choice;
 use crate::error::Result;
 use crate::offer::Offer;
@@ -29,8 +29,7 @@ pub(super) const ENTRY: Entry = Entry {
     sphere: false,
     contexts: Contexts::Shared(SharedModel {
         build: |dim, params, key| {
-            let scale = (params.real("lambda")? * params.real("nu")?).sqrt();
-            Ok((Box::new(GradientHeads::read(dim, params, key)?), Rule::Sampling(scale)))
+            Ok((Box::new(GradientHeads::read(dim, params, key)?), Rule::Sampling(contexts_scale(params)?)))
         },
         restore: |state| Ok(Box::new(GradientHeads::restore(state)?)),
     }),

@@ -20,11 +20,13 @@
 //!
 //! Under `zhou`, T and TW have no second layer to be symmetric in and no √m: they start from random unit neurons.
 //! The matrix is the full one or its diagonal (`matrix`). The history is kept, because each round trains on all of it.
+//! With `batch` = B the network is trained, and past choices enter the matrix, only once in B rewards (Gu, Karbasi, Khosravi, Mirrokni and Zhou 2021,
+//! Batched neural bandits); rewards can then come B at a time.
 //!
 //! In contexts with named actions there is one network for all of them: the hidden layer is shared, with biases, and each action has a
 //! head, its own output weights and bias. The gradient of an action's value lives in the hidden layer and in its head. Inputs and
-//! rewards are scaled by what was seen. Training is by Adam and not after every reward, but when there are `growth` times more rewards than
-//! at the last training (`network/trained.rs`); `preset`, `update` and `steps` do not matter there. The score is the authors',
+//! rewards are scaled by what was seen. Training is by Adam and not after every reward, but when the number of rewards has grown by the
+//! share `growth` (`network/trained.rs`); `preset`, `update` and `steps` do not matter there. The score is the authors',
 //! fₐ + √(λν·gₐᵀU⁻¹gₐ).
 
 use serde::{Deserialize, Serialize};
@@ -34,7 +36,7 @@ use super::{
     optimism, read_state,
 };
 use crate::action::{Action, check_observation, check_vector};
-use crate::belief::{Belief, GradientHeads, NETWORK_GRADIENTS as PARAMS, NetworkGradients};
+use crate::belief::{Belief, GradientHeads, NETWORK_GRADIENTS as PARAMS, NetworkGradients, contexts_scale};
 use crate::choice::Choice;
 use crate::error::Result;
 use crate::offer::Offer;
@@ -50,8 +52,7 @@ pub(super) const ENTRY: Entry = Entry {
     sphere: false,
     contexts: Contexts::Shared(SharedModel {
         build: |dim, params, key| {
-            let scale = (params.real("lambda")? * params.real("nu")?).sqrt();
-            Ok((Box::new(GradientHeads::read(dim, params, key)?), Rule::Optimism(scale)))
+            Ok((Box::new(GradientHeads::read(dim, params, key)?), Rule::Optimism(contexts_scale(params)?)))
         },
         restore: |state| Ok(Box::new(GradientHeads::restore(state)?)),
     }),

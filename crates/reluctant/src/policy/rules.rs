@@ -1,61 +1,13 @@
 //! Rules: how policies act on what they believe. By optimism, by sampling, or by chance.
 
-use serde::{Deserialize, Serialize};
-
 use super::Policy;
-use crate::belief::{Asked, Belief, Heads};
+use crate::belief::Belief;
 use crate::choice::{Choice, Score, argmax};
 use crate::error::Result;
 use crate::frozen::FrozenRelu;
-use crate::offer::{Context, Offer, Rows};
+use crate::offer::{Offer, Rows};
 use crate::rng::{Key, Purpose, index, normal};
 use crate::scratch::Scratch;
-
-/// How a policy acts on what it believes of named actions.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Rule {
-    /// The action of greatest mean plus so many times its spread.
-    Optimism(f64),
-    /// The action of greatest drawn value, with distances from the mean multiplied by this.
-    Sampling(f64),
-}
-
-impl Rule {
-    /// What a spread is multiplied with to be a width.
-    pub fn scale(&self) -> f64 {
-        match *self {
-            Rule::Optimism(scale) | Rule::Sampling(scale) => scale,
-        }
-    }
-
-    /// Chooses among the actions of a context.
-    pub(super) fn choose<'a>(
-        &self,
-        belief: &dyn Heads,
-        context: Context<'a>,
-        actions: Asked<'_>,
-        key: Key,
-        scratch: &mut Scratch,
-    ) -> Choice<'a> {
-        let x = context.features();
-        match *self {
-            Rule::Optimism(scale) => {
-                belief.predict(x, actions, scale, scratch);
-                let best = argmax(scratch.scores.iter().map(Score::upper)).unwrap_or(0);
-                Choice::named(context, best, scratch.scores[best])
-            }
-            Rule::Sampling(scale) => {
-                belief.draw(x, actions, scale, key, scratch);
-                let best = argmax(scratch.values().iter().copied()).unwrap_or(0);
-                let value = scratch.values()[best];
-                belief.predict(x, actions.only(best), scale, scratch);
-                Choice::named(context, best, scratch.scores[0]).drawn(value)
-            }
-        }
-    }
-}
 
 /// Optimism: the arm of greatest mean plus `scale` times the spread.
 pub(super) fn optimism<'a>(belief: &dyn Belief, rows: Rows<'a>, scale: f64, scratch: &mut Scratch) -> Choice<'a> {

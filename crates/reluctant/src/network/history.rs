@@ -1,0 +1,88 @@
+//! All rewards so far, and how inputs and rewards were scaled at the last training.
+
+use serde::{Deserialize, Serialize};
+
+use super::adam::Data;
+use super::scaling::{Inputs, Moments, Rewards, Scaling};
+use crate::limits::in_limit;
+
+/// Rewards with the context, or row, and the head that they are of.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct History {
+    moments: Moments,
+    scaling: Scaling,
+    pub(super) rewards: Rewards,
+    xs: Vec<f64>,
+    heads: Vec<u32>,
+    ys: Vec<f64>,
+    #[serde(skip)]
+    scaled: (Vec<f64>, Vec<f64>),
+}
+
+impl History {
+    pub(super) fn new(inputs: Inputs, dim: usize) -> Self {
+        History {
+            moments: Moments::new(inputs, dim),
+            scaling: Scaling::none(dim),
+            rewards: Rewards::AS_THEY_ARE,
+            xs: Vec::new(),
+            heads: Vec::new(),
+            ys: Vec::new(),
+            scaled: Default::default(),
+        }
+    }
+
+    pub(super) fn is_consistent(&self, dim: usize, heads: usize) -> bool {
+        let n = self.ys.len();
+        self.moments.is_consistent(dim)
+            && self.scaling.is_consistent(dim)
+            && self.rewards.is_consistent()
+            && n.checked_mul(dim) == Some(self.xs.len())
+            && self.heads.len() == n
+            && self.heads.iter().all(|head| (*head as usize) < heads)
+            && self.xs.iter().chain(&self.ys).all(|x| in_limit(*x))
+    }
+
+    pub(super) fn dim(&self) -> usize {
+        self.moments.dim()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ys.len()
+    }
+
+    pub(super) fn add(&mut self, head: usize, x: &[f64], y: f64) {
+        self.moments.add(x);
+        self.xs.extend_from_slice(x);
+        self.heads.push(head as u32);
+        self.ys.push(y);
+    }
+
+    /// The scaled x, into `out`.
+    pub(super) fn scale(&self, x: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        self.scaling.append(x, out);
+    }
+
+    /// Scales by what has been seen until now.
+    pub(super) fn rescale(&mut self) {
+        self.scaling = self.moments.scaling();
+        self.rewards = Rewards::of(&self.ys);
+        let (xs, ys) = &mut self.scaled;
+        xs.clear();
+        self.xs.chunks_exact(self.moments.dim()).for_each(|x| self.scaling.append(x, xs));
+        ys.clear();
+        ys.extend(self.ys.iter().map(|y| self.rewards.scaled(*y)));
+    }
+
+    /// Everything as it was scaled by [`History::rescale`], which comes right before.
+    pub(super) fn data(&self) -> Data<'_> {
+        Data { xs: &self.scaled.0, heads: &self.heads, ys: &self.scaled.1 }
+    }
+
+    /// x, head and scaled reward of each, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[f64], usize, f64)> {
+        let rewards = self.xs.chunks_exact(self.dim()).zip(&self.heads).zip(&self.ys);
+        rewards.map(|((x, head), y)| (x, *head as usize, self.rewards.scaled(*y)))
+    }
+}
