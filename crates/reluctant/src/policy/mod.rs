@@ -11,6 +11,7 @@ mod entry;
 mod gp_ts;
 mod gp_ucb;
 mod joined;
+mod lifted;
 mod lin_ts;
 mod neural_ucb;
 mod ofu_relu;
