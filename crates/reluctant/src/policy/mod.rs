@@ -12,6 +12,7 @@ mod epsilon_greedy;
 mod gp_ts;
 mod gp_ucb;
 mod joined;
+mod lifted;
 mod lin_ts;
 mod named;
 mod neural_linear;

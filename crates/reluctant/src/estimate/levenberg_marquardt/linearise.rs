@@ -6,7 +6,7 @@
 //! Cholesky factorisation.
 
 use super::{Freedom, Solver};
-use crate::activation::RoundedKink;
+use crate::activation::{RoundedKink, is_on};
 use crate::estimate::problem::{add_outer, lane_dot};
 use crate::kernels::arch;
 use crate::linalg::{axpy, dot};
@@ -40,7 +40,7 @@ impl Solver<'_> {
         self.fresh.fill(0);
         for (i, inner) in self.at.inner.chunks_exact(n).enumerate() {
             for (pattern, z) in self.fresh.iter_mut().zip(inner) {
-                *pattern |= Pattern::from(*z >= 0.0) << i;
+                *pattern |= Pattern::from(is_on(*z)) << i;
             }
         }
         for ((x, old), &new) in self.problem.rows.chunks_exact(d).zip(&mut self.patterns).zip(&self.fresh) {
@@ -87,7 +87,7 @@ impl Solver<'_> {
             if self.rounding > 0.0 || kink.slope > 0.0 {
                 samples.for_each(|((m, r), z)| *m = r * kink.derivative(*z));
             } else {
-                samples.for_each(|((m, r), z)| *m = if *z >= 0.0 { *r } else { 0.0 });
+                samples.for_each(|((m, r), z)| *m = if is_on(*z) { *r } else { 0.0 });
             }
             for (g, column) in self.left.iter_mut().zip(self.problem.columns.chunks_exact(n)) {
                 *g = lane_dot(&self.masked, column);
