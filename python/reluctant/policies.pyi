@@ -39,6 +39,57 @@ class Oracle(Policy):
         join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 
+class EpsilonGreedy(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        epsilon: float | None = 0.3,
+        power: float | None = 0.5,
+        belief: Literal["network", "linear", "gp"] | None = "network",
+        lambda_: float | Literal["auto"] | None = None,
+        features: Literal["raw", "constant", "monomials"] | None = "raw",
+        degree: int | None = 2,
+        sigma: float | None = 0.1,
+        kernel: Literal["rbf", "matern32", "matern52"] | None = "rbf",
+        length: float | Literal["auto"] | None = None,
+        variance: float | Literal["auto"] | None = None,
+        budget: int | None = 200,
+        discount: float | None = 1.0,
+        width: int | None = 64,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        rate: float | None = 0.005,
+        decay: float | None = 0.1,
+        join: Literal["concatenate", "products"] | None = "concatenate",
+    ) -> Self: ...
+
+class SquareCb(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        gamma: float | None = 30.0,
+        belief: Literal["network", "linear", "gp"] | None = "network",
+        lambda_: float | Literal["auto"] | None = None,
+        features: Literal["raw", "constant", "monomials"] | None = "raw",
+        degree: int | None = 2,
+        sigma: float | None = 0.1,
+        kernel: Literal["rbf", "matern32", "matern52"] | None = "rbf",
+        length: float | Literal["auto"] | None = None,
+        variance: float | Literal["auto"] | None = None,
+        budget: int | None = 200,
+        discount: float | None = 1.0,
+        width: int | None = 64,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        rate: float | None = 0.005,
+        decay: float | None = 0.1,
+        join: Literal["concatenate", "products"] | None = "concatenate",
+    ) -> Self: ...
+
 class Oful(Policy):
     def __new__(
         cls,
@@ -163,10 +214,88 @@ class NeuralUcb(Policy):
         update: Literal["authors", "zhou"] | None = "authors",
         matrix: Literal["diagonal", "full"] | None = "diagonal",
         lambda_: float | None = 0.01,
-        nu: float | None = 0.1,
+        nu: float | Literal["auto"] | None = None,
         gamma: float | None = 0.1,
         steps: int | Literal["auto"] | None = None,
         rate: float | Literal["auto"] | None = None,
+        batch: int | None = 1,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        decay: float | None = 0.1,
+        join: Literal["concatenate", "products"] | None = "concatenate",
+    ) -> Self: ...
+
+class NeuralTs(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        preset: Literal["F", "T", "TW"] | None = "F",
+        neurons: int | Literal["auto"] | None = None,
+        width: int | Literal["auto"] | None = None,
+        update: Literal["authors", "zhou"] | None = "authors",
+        matrix: Literal["diagonal", "full"] | None = "diagonal",
+        lambda_: float | None = 0.01,
+        nu: float | Literal["auto"] | None = None,
+        gamma: float | None = 0.1,
+        steps: int | Literal["auto"] | None = None,
+        rate: float | Literal["auto"] | None = None,
+        batch: int | None = 1,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        decay: float | None = 0.1,
+        join: Literal["concatenate", "products"] | None = "concatenate",
+    ) -> Self: ...
+
+class NeuralLinear(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        width: int | None = 64,
+        scale: float | None = 1.0,
+        lambda_: float | None = 1.0,
+        a0: float | None = 1.0,
+        b0: float | None = 0.1,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        rate: float | None = 0.005,
+        decay: float | None = 0.1,
+        join: Literal["concatenate", "products"] | None = "concatenate",
+    ) -> Self: ...
+
+class NeuralLinucb(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        width: int | None = 64,
+        alpha: float | None = 1.0,
+        lambda_: float | Literal["auto"] | None = None,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        rate: float | None = 0.005,
+        decay: float | None = 0.1,
+        join: Literal["concatenate", "products"] | None = "concatenate",
+    ) -> Self: ...
+
+class Ensemble(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        members: int | None = 10,
+        width: int | None = 64,
+        scale: float | None = 1.0,
+        prior: float | None = 0.3,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        rate: float | None = 0.005,
+        decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...
 
@@ -193,6 +322,8 @@ __all__ = [
     "Policy",
     "Uniform",
     "Oracle",
+    "EpsilonGreedy",
+    "SquareCb",
     "Oful",
     "LinTs",
     "GpUcb",
@@ -200,5 +331,9 @@ __all__ = [
     "OfuRelu",
     "OfuReluPlus",
     "NeuralUcb",
+    "NeuralTs",
+    "NeuralLinear",
+    "NeuralLinucb",
+    "Ensemble",
     "Plausible",
 ]

@@ -68,7 +68,7 @@ pub use oracle::Oracle;
 pub use per_action::PerAction;
 pub use plausible::Plausible;
 pub use rule::Rule;
-pub use shared::{Shared, SharedModel};
+pub use shared::{Acting, Shared, SharedModel};
 pub use snapshot::{Form, Snapshot};
 pub use uniform::Uniform;
 
