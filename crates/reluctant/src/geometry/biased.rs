@@ -48,10 +48,10 @@ pub fn biased_optimistic_action(
         return Err(Error::out_of_range("dim", dim, "at least 2"));
     }
     let mut search = Search::new(regime, dim, radius, margin);
-    search.from_many_starts(options.starts);
+    search.start_often(options.starts);
     if search.value == f64::NEG_INFINITY {
         search.margin = 0.0;
-        search.from_many_starts(options.starts);
+        search.start_often(options.starts);
     }
     let certificate = if dim <= 3 { search.prove(options) } else { Certificate::NotCertified };
     let Search { best, value, mean, bounds, models, .. } = search;
@@ -122,7 +122,7 @@ impl<'a> Search<'a> {
     }
 
     /// From the best of many samples in each pattern, the best patterns first.
-    fn from_many_starts(&mut self, starts: usize) {
+    fn start_often(&mut self, starts: usize) {
         let (mut stream, mut x) = (Key::new(0).stream(), vec![0.0; self.dim]);
         let mut best: BTreeMap<Pattern, (f64, Vec<f64>)> = BTreeMap::new();
         for _ in 0..SAMPLES * starts.max(1) {
