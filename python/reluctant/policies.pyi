@@ -168,6 +168,8 @@ class OfuRelu(Policy):
         delta: float | None = 0.01,
         nu: float | None = 0.0,
         signs: Literal["ones", "free"] | None = "ones",
+        slope: float | None = 0.0,
+        biases: bool | None = False,
         restarts: int | None = 16,
         profile: Literal["paper", "authors"] | None = "paper",
         fit: Literal["lm", "adam"] | Literal["auto"] | None = None,
@@ -198,6 +200,8 @@ class OfuReluPlus(Policy):
         alpha0: float | None = 0.5,
         norm_bound: float | Literal["auto"] | None = None,
         signs: Literal["ones", "free"] | None = "ones",
+        slope: float | None = 0.0,
+        biases: bool | None = False,
         restarts: int | None = 16,
         join: Literal["concatenate", "products"] | None = "concatenate",
     ) -> Self: ...

@@ -41,9 +41,9 @@ const FULL_HISTORY: i64 = 32_768;
 /// Bytes that are kept to work in where an inverse is refined for the first time, which may be late.
 const WORK: i64 = 8192;
 
-/// Bytes that a round may add to a history that keeps everything: an action in the plane, its reward, and as much
-/// again, because memory doubles where it is full.
-const A_ROUND: i64 = 2 * 3 * 8;
+/// Bytes that a round may add to a history that keeps everything: an action in the plane, with a constant where neurons
+/// have biases, its reward, and as much again, because memory doubles where it is full.
+const A_ROUND: i64 = 2 * 4 * 8;
 
 /// The same where networks with heads are trained: action and reward once more, scaled, what a prior function leaves of the reward, the
 /// head, and the place in the order of samples.

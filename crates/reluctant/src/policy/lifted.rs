@@ -68,16 +68,14 @@ pub(super) fn restore<P: Freezes + 'static>(
     if lifted.dim() < 3 { Err(inconsistent()) } else { Ok(Box::new(Lifted { lifted })) }
 }
 
-impl<P: Freezes> Lifted<P> {
-    /// (x, 1) for every row.
-    fn lift(rows: Rows<'_>) -> Spare {
-        Spare::filled(|out| rows.iter().for_each(|x| append(x, out)))
+/// (x, 1) for every row of `dim` numbers.
+fn lift(dim: usize, rows: &[f64]) -> Spare {
+    let mut lifted = Spare::zeros(rows.len() / dim * (dim + 1));
+    for (z, x) in lifted.chunks_exact_mut(dim + 1).zip(rows.chunks_exact(dim)) {
+        z[..dim].copy_from_slice(x);
+        z[dim] = 1.0;
     }
-}
-
-fn append(x: &[f64], out: &mut Vec<f64>) {
-    out.extend_from_slice(x);
-    out.push(1.0);
+    lifted
 }
 
 impl<P: Freezes> Policy for Lifted<P> {
@@ -93,7 +91,7 @@ impl<P: Freezes> Policy for Lifted<P> {
         offer.expect_dim(self.dim())?;
         match (offer, self.lifted.frozen()) {
             (Offer::Rows(rows), _) => {
-                let lifted = Self::lift(rows);
+                let lifted = lift(self.dim(), rows.data());
                 let lifted = Offer::Rows(Rows::trusted(self.lifted.dim(), &lifted));
                 let Choice { index, score, appeal, propensity, .. } = self.lifted.select(lifted, key, scratch)?;
                 Ok(Choice { appeal, propensity, ..Choice::row(rows, index.unwrap_or(0), score) })
@@ -107,13 +105,13 @@ impl<P: Freezes> Policy for Lifted<P> {
 
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
         let action = check_observation(self.name(), self.dim(), action, reward)?;
-        let lifted = Spare::filled(|out| append(action, out));
+        let lifted = lift(self.dim(), action);
         self.lifted.learn(Action::Vector(&lifted), reward)
     }
 
     fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
         offer.expect_dim(self.dim())?;
-        let lifted = Self::lift(offer.rows(self.name())?);
+        let lifted = lift(self.dim(), offer.rows(self.name())?.data());
         self.lifted.score(Offer::Rows(Rows::trusted(self.lifted.dim(), &lifted)), scratch)
     }
 

@@ -53,8 +53,8 @@ pub(super) const SIGNS: Param = Param::new(
 pub(super) const SLOPE: Param = Param::new(
     "slope",
     Initial::real(0.0),
-    Kind::Real { min: 0.0, max: 1.0, above: false, below: true },
-    "slope of the activation for negative inputs: 0 for ReLUs, as in the paper, more for leaky ones",
+    Kind::Real { min: -1.0, max: 1.0, above: false, below: true },
+    "slope of the activation for negative inputs: 0 for ReLUs, as in the paper, more for leaky ones, -1 for absolute values",
 )
 .told();
 pub(super) const RESTARTS: Param = Param::new(
@@ -371,7 +371,7 @@ impl Fitting {
             return Err(Error::out_of_range("signs", "free", allowed));
         }
         let slope = params.real("slope")?;
-        if adam && slope > 0.0 {
+        if adam && slope != 0.0 {
             let allowed = "0 where Adam fits the network, as the authors' profile has it (fit = lm takes others)";
             return Err(Error::out_of_range("slope", slope, allowed));
         }
@@ -384,7 +384,7 @@ impl Fitting {
         Ok(Fitting { neurons: params.size("neurons")?, method })
     }
 
-    /// A bound S on the norm of the true weights on x‡, of unit neurons and slope a.
+    /// A bound S on the norm of the true weights on x‡, of unit neurons and slope −1 ≤ a < 1.
     ///
     /// Since ½x = 1ᵢx + (½−1ᵢ)x, neuron i has the weights (1+a)θᵢ on 1ᵢx and 2aθᵢ on (½−1ᵢ)x or, where the estimate has the wrong
     /// sign, (1+a)θᵢ and 2θᵢ: S² = k(4 + (1+a)²), the paper's 5k for ReLUs. With biases, twice as much: a neuron (θᵢ, bᵢ) with |bᵢ| ≤ 1
@@ -403,7 +403,7 @@ impl Fitting {
         let ends = match &self.method {
             Method::LevenbergMarquardt(options) => {
                 let FitOptions { restarts, iterations, slope, .. } = options;
-                *restarts <= MAX_RESTARTS && *iterations <= 10_000 && (0.0..1.0).contains(slope)
+                *restarts <= MAX_RESTARTS && *iterations <= 10_000 && (-1.0..1.0).contains(slope)
             }
             Method::Adam => true,
         };
