@@ -164,6 +164,11 @@ impl Belief for Linear {
         self.draw_weights(scale, key, scratch);
         let Scratch { drawn: weights, numbers: values, phi, .. } = scratch;
         values.clear();
+        if self.features == Features::Raw {
+            // An arm is its own features: no need to copy it.
+            values.extend(rows.iter().map(|x| dot(weights, x)));
+            return;
+        }
         values.extend(rows.iter().map(|x| {
             phi.clear();
             self.features.append(x, phi);
