@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::adam::{Data, Workspace};
 use super::history::History;
-use super::scaling::{Inputs, Rewards};
+use super::rewards::Rewards;
+use super::scaling::Inputs;
 use super::shared::SharedNet;
 use super::training::{MAX_WIDTH, Training, read_width};
 use crate::error::Result;

@@ -3,13 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::adam::Data;
-use super::scaling::{Inputs, Moments, Rewards, Scaling};
+use super::rewards::Rewards;
+use super::scaling::{Inputs, Scaling};
 use crate::limits::in_limit;
 
 /// Rewards with the context, or row, and the head that they are of.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct History {
-    moments: Moments,
+    inputs: Inputs,
     scaling: Scaling,
     pub(super) rewards: Rewards,
     xs: Vec<f64>,
@@ -22,7 +23,7 @@ pub(super) struct History {
 impl History {
     pub(super) fn new(inputs: Inputs, dim: usize) -> Self {
         History {
-            moments: Moments::new(inputs, dim),
+            inputs,
             scaling: Scaling::none(dim),
             rewards: Rewards::AS_THEY_ARE,
             xs: Vec::new(),
@@ -34,8 +35,7 @@ impl History {
 
     pub(super) fn is_consistent(&self, dim: usize, heads: usize) -> bool {
         let n = self.ys.len();
-        self.moments.is_consistent(dim)
-            && self.scaling.is_consistent(dim)
+        self.scaling.is_consistent(dim)
             && self.rewards.is_consistent()
             && n.checked_mul(dim) == Some(self.xs.len())
             && self.heads.len() == n
@@ -44,7 +44,7 @@ impl History {
     }
 
     pub(super) fn dim(&self) -> usize {
-        self.moments.dim()
+        self.scaling.dim()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -52,7 +52,6 @@ impl History {
     }
 
     pub(super) fn add(&mut self, head: usize, x: &[f64], y: f64) {
-        self.moments.add(x);
         self.xs.extend_from_slice(x);
         self.heads.push(head as u32);
         self.ys.push(y);
@@ -66,11 +65,11 @@ impl History {
 
     /// Scales by what has been seen until now.
     pub(super) fn rescale(&mut self) {
-        self.scaling = self.moments.scaling();
+        self.scaling = Scaling::of(self.inputs, self.dim(), &self.xs);
         self.rewards = Rewards::of(&self.ys);
         let (xs, ys) = &mut self.scaled;
         xs.clear();
-        self.xs.chunks_exact(self.moments.dim()).for_each(|x| self.scaling.append(x, xs));
+        self.xs.chunks_exact(self.scaling.dim()).for_each(|x| self.scaling.append(x, xs));
         ys.clear();
         ys.extend(self.ys.iter().map(|y| self.rewards.scaled(*y)));
     }

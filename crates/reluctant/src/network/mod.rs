@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `single.rs`, `descent.rs` | one output; trained after every reward, as the papers on neural bandits have it |
 //! | `shared.rs`, `adam.rs` | a hidden layer shared by several outputs, the heads; mini-batches by Adam |
-//! | `scaling.rs` | inputs and rewards in units of what was seen |
+//! | `scaling.rs`, `rewards.rs` | inputs and rewards in units of what was seen |
 //! | `history.rs`, `training.rs` | all rewards so far; when and how networks are trained on them |
 //! | `trained.rs` | a network with heads and its history, trained anew whenever the history has grown by a share |
 //! | `crowd.rs` | several such networks on bootstrap samples, around random prior functions |
@@ -13,6 +13,7 @@ mod adam;
 mod crowd;
 pub(crate) mod descent;
 mod history;
+mod rewards;
 mod scaling;
 mod shared;
 pub(crate) mod single;
