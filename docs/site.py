@@ -50,6 +50,8 @@ def _as_page(notebook: dict[str, Any], stem: str) -> tuple[str, dict[str, bytes]
         parts.append(f"```python\n{source}\n```")
         for output in cell["outputs"]:
             data = output.get("data", {})
+            if output.get("name") == "stderr":
+                continue
             if "image/png" in data:
                 name = f"{stem}-{len(pictures) + 1}.png"
                 pictures[name] = base64.b64decode("".join(data["image/png"]))
