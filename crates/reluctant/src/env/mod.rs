@@ -80,8 +80,8 @@ pub trait Environment: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What an experiment may tell a policy: facts named like the parameters that want them, or `sigma_at_most` where no more
-    /// than a bound on `sigma` is known.
+    /// What an experiment may tell a policy: facts named like the parameters that want them, or `sigma_at_most` where
+    /// no more than a bound on `sigma` is known.
     fn facts(&self) -> Vec<(&'static str, Value)> {
         Vec::new()
     }

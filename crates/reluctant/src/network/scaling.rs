@@ -1,4 +1,5 @@
-//! Inputs and rewards in units of what was seen, so that networks meet numbers of size one whatever they are measured in.
+//! Inputs and rewards in units of what was seen, so that networks meet numbers of size one whatever they are measured
+//! in.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,8 @@ const FARTHEST: f64 = 5.0;
 /// A column whose standard deviation is below this share of its size is constant up to rounding.
 const CONSTANT: f64 = 1e-9;
 
-/// The scale of rewards is at least this share of their range, so that a rare reward is not an outlier of enormous size.
+/// The scale of rewards is at least this share of their range, so that a rare reward is not an outlier of enormous
+/// size.
 const SHARE_OF_RANGE: f64 = 0.1;
 
 /// What inputs are.
@@ -16,8 +18,8 @@ const SHARE_OF_RANGE: f64 = 0.1;
 pub(crate) enum Inputs {
     /// Contexts, which come as they come: each coordinate is centred and divided by its standard deviation.
     Contexts,
-    /// Rows that are chosen. A policy that has settled sees hardly any difference between them, so they are divided by their root mean
-    /// square, all coordinates alike, and not centred.
+    /// Rows that are chosen. A policy that has settled sees hardly any difference between them, so they are divided by
+    /// their root mean square, all coordinates alike, and not centred.
     Rows,
 }
 
