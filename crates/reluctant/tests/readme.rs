@@ -1,5 +1,5 @@
-//! The example of the repository's README is that of the crate's, which runs as a test of the documentation. A packaged
-//! crate comes without the first, and has nothing to compare.
+//! The example of the repository's README and of the guide's first page is that of the crate's README, which runs as a
+//! test of the documentation. A packaged crate comes without the others, and has nothing to compare.
 
 use std::fs;
 use std::path::Path;
@@ -11,13 +11,15 @@ fn example(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_readme_of_the_repository_shows_what_is_tested() {
+fn pages_show_what_is_tested() {
     let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let Ok(outer) = fs::read_to_string(crate_dir.join("../../README.md")) else { return };
     let inner = fs::read_to_string(crate_dir.join("README.md")).expect("the crate has a README");
     let tested = example(&inner);
-    let mut rest = tested.iter();
-    for line in example(&outer) {
-        assert!(rest.any(|other| *other == line), "the crate's README has no line, or not there: {line}");
+    for page in ["../../README.md", "../../docs/index.md"] {
+        let Ok(outer) = fs::read_to_string(crate_dir.join(page)) else { continue };
+        let mut rest = tested.iter();
+        for line in example(&outer) {
+            assert!(rest.any(|other| *other == line), "{page} shows what the crate's README does not have: {line}");
+        }
     }
 }

@@ -40,9 +40,7 @@ pub const BUILT_IN: &[Entry] =
 /// number of times, in any order and from several threads.
 ///
 /// ```
-/// use reluctant::env::{Environment, Space};
-/// use reluctant::round::{Means, Noise, Round, RoundMemory};
-/// use reluctant::{Offer, Result};
+/// use reluctant::{Environment, Means, Noise, Offer, Result, Round, RoundMemory, Space};
 ///
 /// /// Two buttons, of which the second pays 1 and the first nothing.
 /// #[derive(Debug)]
