@@ -1,4 +1,4 @@
-// The demo of the guide: pictures and controls around the core, which is in reluctant.wasm.
+// The demo of the guide: pictures and controls around the core, which is in reluctant.wasm.gz.
 
 const SIDE = 33; // points on each side of a picture, as in crates/reluctant-web
 const COLOURS = ["#0072b2", "#d55e00"]; // of the two policies, told apart also by those who see no red or green
@@ -17,15 +17,15 @@ async function load() {
   }
   let answer;
   try {
-    answer = await fetch(new URL("reluctant.wasm", import.meta.url));
+    answer = await fetch(new URL("reluctant.wasm.gz", import.meta.url));
   } catch {
     answer = { ok: false };
   }
   if (!answer.ok) {
-    return say("The core of the demo, reluctant.wasm, is not here: docs/demo/build makes it before the guide is built.");
+    return say("The core of the demo, reluctant.wasm.gz, is not here: docs/demo/build makes it before the guide is built.");
   }
   try {
-    core = (await WebAssembly.instantiate(await answer.arrayBuffer(), {})).instance.exports;
+    core = (await WebAssembly.instantiate(await unpacked(await answer.blob()), {})).instance.exports;
   } catch (error) {
     return say(`The core of the demo could not be started in this browser: ${error.message}`);
   }
@@ -50,6 +50,13 @@ async function load() {
   element("board").hidden = false;
   list();
   restart();
+}
+
+// Some servers unpack what ends in .gz on the way: then it begins as WebAssembly does.
+async function unpacked(blob) {
+  const packed = new Uint8Array(await blob.slice(0, 2).arrayBuffer())[0] === 0x1f;
+  const stream = packed ? blob.stream().pipeThrough(new DecompressionStream("gzip")) : blob.stream();
+  return new Response(stream).arrayBuffer();
 }
 
 // ---- the core
@@ -140,18 +147,18 @@ function picture(element, values, [low, high], decorate) {
   const canvas = element.getContext("2d");
   const image = canvas.createImageData(SIDE, SIDE);
   values.forEach((value, i) => {
-    image.data.set([...colour((value - low) / (high - low || 1)), inside(i) ? 255 : 40], 4 * i);
+    image.data.set([...colour((value - low) / (high - low || 1)), 255], 4 * i);
   });
   const small = new OffscreenCanvas(SIDE, SIDE);
   small.getContext("2d").putImageData(image, 0, 0);
   canvas.clearRect(0, 0, element.width, element.height);
+  canvas.save();
+  canvas.beginPath();
+  canvas.arc(element.width / 2, element.height / 2, element.width / 2, 0, 2 * Math.PI);
+  canvas.clip();
   canvas.drawImage(small, 0, 0, element.width, element.height);
+  canvas.restore();
   decorate(canvas);
-}
-
-function inside(i) {
-  const at = (j) => (2 * j) / (SIDE - 1) - 1;
-  return at(i % SIDE) ** 2 + at(Math.floor(i / SIDE)) ** 2 <= 1;
 }
 
 function colour(share) {
