@@ -1,7 +1,8 @@
 """Tries the demo in Chromium, as a reader would: python docs/demo/test.py SITE, after mkdocs has built SITE.
 
 Serves SITE on this machine alone, opens the page with a script at its end that clicks and reads, and looks at what the
-script wrote down. Leaves out what it cannot try: without Chromium everything.
+script wrote down. Leaves out what it cannot try: without Chromium everything, and the audit of accessibility unless the
+variable AXE names the file of axe-core.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import tempfile
 import threading
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 # Waits until the demo says something that fits, then goes on.
 HELPERS = """
@@ -69,6 +71,15 @@ const unnamed = [...document.querySelectorAll(".demo input, .demo select, .demo 
 tell({ policies, played, regrets, drawn, restarted, chance, neurons, before, after: angle(), unnamed, failures });
 """
 
+# What axe-core finds that is serious, in the demo and around it.
+AUDIT = """
+await until((text) => text.startsWith("Ready"));
+for (let i = 0; i < 5; i++) at("step").click();
+const { violations } = await axe.run(document.querySelector(".demo"));
+const grave = violations.filter((one) => ["serious", "critical"].includes(one.impact));
+tell({ grave: grave.map((one) => [one.id, one.nodes.map((node) => node.html)]), failures });
+"""
+
 SAYS = """
 await until((text) => !text.includes("loading"));
 tell({ said: said(), hidden: at("board").hidden, failures });
@@ -98,11 +109,11 @@ def try_all(browser: str, page: Path, address: str, folder: Path) -> None:
     """Every case, one after the other."""
     plain = page.read_text(encoding="utf-8")
 
-    def opened(script: str, *options: str, prelude: str = "") -> dict[str, object]:
-        module = f'<script type="module">{HELPERS}{script}</script></body>'
+    def opened(script: str, prelude: str = "", scripts: str = "") -> dict[str, Any]:
+        module = f'{scripts}<script type="module">{HELPERS}{script}</script></body>'
         text = plain.replace("</body>", module).replace("<head>", f"<head><script>{prelude}</script>", 1)
         page.write_text(text, "utf-8")
-        found = re.search(r'<pre id="found">(.*?)</pre>', dump(browser, address, folder, *options), re.S)
+        found = re.search(r'<pre id="found">(.*?)</pre>', dump(browser, address, folder), re.S)
         assert found, "the script has not come to its end"
         return json.loads(unescape(found[1]))  # type: ignore[no-any-return]
 
@@ -117,6 +128,11 @@ def try_all(browser: str, page: Path, address: str, folder: Path) -> None:
     assert (found["before"], found["after"]) == ("30", "90"), found
     assert found["unnamed"] == 0, found
 
+    if audit := os.environ.get("AXE"):
+        shutil.copy(audit, page.parent / "axe.js")
+        found = opened(AUDIT, scripts='<script src="axe.js"></script>')
+        assert found["grave"] == [], found
+
     found = opened(SAYS, prelude="delete globalThis.WebAssembly;")
     assert "has no WebAssembly" in found["said"] and found["hidden"], found
 
@@ -129,11 +145,11 @@ def try_all(browser: str, page: Path, address: str, folder: Path) -> None:
     assert re.search(r'<div id="demo-board" hidden', plain)
 
 
-def dump(browser: str, address: str, folder: Path, *options: str) -> str:
+def dump(browser: str, address: str, folder: Path) -> str:
     """What the browser makes of the page."""
     fixed = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1200,900"]
     budget = ["--virtual-time-budget=60000", "--dump-dom", f"--user-data-dir={folder / 'profile'}"]
-    command = [browser, *fixed, *budget, *options, address]
+    command = [browser, *fixed, *budget, address]
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
 
 
