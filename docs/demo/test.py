@@ -71,11 +71,11 @@ const unnamed = [...document.querySelectorAll(".demo input, .demo select, .demo 
 tell({ policies, played, regrets, drawn, restarted, chance, neurons, before, after: angle(), unnamed, failures });
 """
 
-# What axe-core finds that is serious, in the demo and around it.
+# What axe-core finds that is serious, on the whole page.
 AUDIT = """
 await until((text) => text.startsWith("Ready"));
 for (let i = 0; i < 5; i++) at("step").click();
-const { violations } = await axe.run(document.querySelector(".demo"));
+const { violations } = await axe.run(document);
 const grave = violations.filter((one) => ["serious", "critical"].includes(one.impact));
 tell({ grave: grave.map((one) => [one.id, one.nodes.map((node) => node.html)]), failures });
 """
