@@ -1,4 +1,5 @@
-"""Looks at the texts of the repository: lines at most 120 characters, links that lead somewhere, one address.
+"""Looks at the texts of the repository: lines of at most 120 characters, links that lead somewhere, one address and one
+version.
 
 Run by ./check: python3 docs/lint.py. Needs nothing but Python. Links to the outside are not followed.
 """
@@ -24,9 +25,10 @@ def main() -> int:
     """Prints what is wrong, a line each; 1 if anything is."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     files = [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
-    home = re.search(r'repository = "https://github\.com/([^"/]+/[^"/]+)"', (ROOT / "Cargo.toml").read_text("utf-8"))
+    cargo = (ROOT / "Cargo.toml").read_text("utf-8")
+    home = re.search(r'repository = "https://github\.com/([^"/]+/[^"/]+)"', cargo)
     assert home, "Cargo.toml names the repository"
-    faults: list[str] = []
+    faults = other_versions(cargo)
     for file in files:
         markdown = file.suffix == ".md"
         if not markdown and file.suffix not in COMMENTS:
@@ -40,8 +42,18 @@ def main() -> int:
             for owner, pages in ADDRESS.findall(line):
                 if owner not in ("", home[1]) or pages not in ("", home[1].split("/")[0]):
                     faults.append(f"{where}:{number}: another address than that in Cargo.toml")
-    print("\n".join(faults) if faults else f"{len(files)} files: lines, links and addresses are in order")
+    print("\n".join(faults) if faults else f"{len(files)} files: lines, links, addresses and versions are in order")
     return bool(faults)
+
+
+def other_versions(cargo: str) -> list[str]:
+    """Files that name another version than the workspace."""
+    version = re.search(r'^version = "(.*?)"', cargo, re.M)
+    assert version, "Cargo.toml names the version"
+    named = [("Cargo.toml", other) for other in re.findall(r'path = "crates/[\w-]+", version = "(.*?)"', cargo)]
+    for file, line in (("CITATION.cff", r"^version: (.*)$"), ("crates/reluctant-web/Cargo.toml", r'^version = "(.*?)"')):
+        named += [(file, other) for other in re.findall(line, (ROOT / file).read_text("utf-8"), re.M)]
+    return [f"{file}: version {other}, where Cargo.toml has {version[1]}" for file, other in named if other != version[1]]
 
 
 def too_wide(text: str, suffix: str) -> list[tuple[int, str]]:
