@@ -51,9 +51,14 @@ def other_versions(cargo: str) -> list[str]:
     version = re.search(r'^version = "(.*?)"', cargo, re.M)
     assert version, "Cargo.toml names the version"
     named = [("Cargo.toml", other) for other in re.findall(r'path = "crates/[\w-]+", version = "(.*?)"', cargo)]
-    for file, line in (("CITATION.cff", r"^version: (.*)$"), ("crates/reluctant-web/Cargo.toml", r'^version = "(.*?)"')):
+    for file, line in (
+        ("CITATION.cff", r"^version: (.*)$"),
+        ("crates/reluctant-web/Cargo.toml", r'^version = "(.*?)"'),
+    ):
         named += [(file, other) for other in re.findall(line, (ROOT / file).read_text("utf-8"), re.M)]
-    return [f"{file}: version {other}, where Cargo.toml has {version[1]}" for file, other in named if other != version[1]]
+    return [
+        f"{file}: version {other}, where Cargo.toml has {version[1]}" for file, other in named if other != version[1]
+    ]
 
 
 def too_wide(text: str, suffix: str) -> list[tuple[int, str]]:
