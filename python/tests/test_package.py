@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import pkgutil
 import re
 import subprocess
@@ -15,6 +16,7 @@ import reluctant
 from reluctant import _stubs
 
 ROOT = Path(__file__).parents[2]
+PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "```python" in page.read_text(encoding="utf-8")]
 MODULES = [name for _, name, _ in pkgutil.walk_packages(reluctant.__path__, "reluctant.")]
 
 
@@ -80,16 +82,31 @@ def examples(page: Path) -> list[str]:
     return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
 
 
-def test_the_readmes_example_runs_as_shown(tmp_path: Path) -> None:
-    [example] = examples(ROOT / "README.md")
-    assert len(example.splitlines()) <= 10
+@pytest.mark.parametrize("page", ["README.md", "python/README.md"])
+def test_the_readmes_example_runs_as_shown(page: str, tmp_path: Path) -> None:
+    [example] = examples(ROOT / page)
+    assert len(example.splitlines()) <= 11
     done = subprocess.run([sys.executable, "-c", example], check=True, capture_output=True, text=True, cwd=tmp_path)
-    shown = re.search(r"```python\n.*?# prints (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    shown = re.search(r"# prints (.+)$", example, re.M)
     assert shown and done.stdout.strip() == shown[1]
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "python").glob("*.md")), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_guides_examples_run_as_shown(page: Path, tmp_path: Path) -> None:
     """One page is one program, from top to bottom."""
     program = "import matplotlib; matplotlib.use('Agg')\n" + "\n".join(examples(page))
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, cwd=tmp_path)
+
+
+def test_the_reference_fits_the_registry() -> None:
+    spec = importlib.util.spec_from_file_location("registry", ROOT / "docs" / "registry.py")
+    assert spec and spec.loader
+    registry = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(registry)
+    for name, text in registry.pages().items():
+        assert (registry.FOLDER / name).read_text(encoding="utf-8") == text, "run python docs/registry.py"
+
+
+def test_the_readme_is_short() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150 and len(text.split()) <= 1100

@@ -22,6 +22,11 @@ pub use error::{LabError, Result};
 pub use spec::Experiment;
 pub use store::Store;
 
+/// The example of the crate's README, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
 /// The policies and environments that the lab knows: all of the core's, and those that read files.
 pub fn registry() -> reluctant::Registry {
     reluctant::Registry::default().with_environment(table::ENTRY)

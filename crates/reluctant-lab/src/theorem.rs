@@ -23,8 +23,8 @@ pub struct Theorem {
 }
 
 impl Theorem {
-    /// The theorem for `policy`, if there is one: for OFU-ReLU and OFU-ReLU+ where the rewards are those of a ReLU network
-    /// of unit neurons without biases and a second layer of ones, on a sphere of dimension at least one.
+    /// The theorem for `policy`, if there is one: for OFU-ReLU and OFU-ReLU+ where the rewards are those of a ReLU
+    /// network of unit neurons without biases and a second layer of ones, on a sphere of dimension at least one.
     pub fn of(environment: &EnvironmentResults, policy: &PolicyResults) -> Option<Self> {
         let params = &environment.params;
         let is = |name: &str, word: &str| params.get(name).and_then(Value::as_str).is_some_and(|said| said == word);

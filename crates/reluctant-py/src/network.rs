@@ -81,7 +81,7 @@ impl ReluNet {
     #[staticmethod]
     #[pyo3(signature = (dim, neurons, seed = 0))]
     fn random(dim: &Bound<'_, PyAny>, neurons: &Bound<'_, PyAny>, seed: u64) -> PyResult<Self> {
-        // Larger ones are nobody's wish, and their memory is not to be had.
+        // Larger ones would need more memory than there is.
         let dim = whole("dim", dim, 1..=1_000_000)? as usize;
         let neurons = whole("neurons", neurons, 1..=MAX_NEURONS as u64)? as usize;
         Ok(ReluNet { net: reluctant::ReluNet::random(dim, neurons, &mut Key::new(seed).stream()) })

@@ -74,6 +74,18 @@ impl Confidence {
 }
 
 /// Ridge regression with a Gaussian prior, updated one observation at a time.
+///
+/// ```
+/// use reluctant::ellipsoid::Ellipsoid;
+///
+/// let mut line = Ellipsoid::ridge(2, 1e-6); // y = w₁·x + w₂ with a weak prior
+/// for (x, y) in [(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)] {
+///     line.update(&[x, 1.0], y);
+/// }
+/// let (mean, squared_width) = line.mean_and_squared_width(&[3.0, 1.0]);
+/// assert!((mean - 7.0).abs() < 1e-4);
+/// assert!(squared_width > line.squared_width(&[1.0, 1.0])); // less is known farther out
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 // serde writes the field-by-field code as functions of this type; the traits below add the check.
 #[serde(remote = "Self")]

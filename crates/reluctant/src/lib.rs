@@ -56,6 +56,11 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+/// The example of the crate's README, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
 pub mod action;
 pub mod activation;
 pub mod belief;

@@ -85,6 +85,17 @@ impl From<&str> for Value {
 }
 
 /// What a user gives: names and values, not yet checked.
+///
+/// ```
+/// use reluctant::{Key, Settings, policy};
+///
+/// let settings = Settings::new().with("features", "constant").with("lambda", 0.1);
+/// assert!(policy::build("oful", 2, &settings, Key::new(1)).is_ok());
+///
+/// // What is wrong is said in one sentence when a policy is made from it.
+/// let wrong = policy::build("oful", 2, &settings.with("lambda", -1.0), Key::new(1)).unwrap_err();
+/// assert!(wrong.to_string().contains("lambda"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Settings(BTreeMap<String, Value>);

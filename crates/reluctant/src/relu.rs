@@ -31,6 +31,16 @@ pub const MAX_NEURONS: usize = 64;
 pub type Pattern = u64;
 
 /// A one-layer ReLU network.
+///
+/// ```
+/// use reluctant::ReluNet;
+///
+/// // max(0, x₁) − max(0, 2·x₂): two neurons in the plane, row after row, and their signs.
+/// let net = ReluNet::with_signs(2, vec![1.0, 0.0, 0.0, 2.0], vec![1.0, -1.0])?;
+/// assert_eq!(net.value(&[3.0, 0.5]), 2.0);
+/// assert_eq!(net.pattern(&[3.0, -0.5]), 0b01); // only the first neuron is active there
+/// # Ok::<(), reluctant::Error>(())
+/// ```
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct ReluNet {

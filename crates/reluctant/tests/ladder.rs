@@ -10,8 +10,8 @@ fn told_nothing(dim: usize, key: Key) -> Box<dyn Policy> {
     policy::build("plausible", dim, &Settings::new(), key).unwrap()
 }
 
-/// Seven orthonormal arms, of which only the last pays: all are tried within thirty rounds, because a network must doubt
-/// an arm it has not seen, and the paying one is played in most later rounds.
+/// Seven orthonormal arms, of which only the last pays: all are tried within thirty rounds, because a network must
+/// doubt an arm it has not seen, and the paying one is played in most later rounds.
 #[test]
 fn orthonormal_arms_are_all_tried() {
     let dim = 7;

@@ -45,8 +45,8 @@ const WORK: i64 = 8192;
 /// have biases, its reward, and as much again, because memory doubles where it is full.
 const A_ROUND: i64 = 2 * 4 * 8;
 
-/// The same where networks with heads are trained: action and reward once more, scaled, what a prior function leaves of the reward, the
-/// head, and the place in the order of samples.
+/// The same where networks with heads are trained: action and reward once more, scaled, what a prior function leaves of
+/// the reward, the head, and the place in the order of samples.
 const A_TRAINED_ROUND: i64 = 2 * (2 * 3 * 8 + 8 + 4 + 4);
 
 /// Bytes that are kept to work in once regressions on 64 hidden units and a one are made: three matrices.

@@ -1,5 +1,5 @@
-//! Networks that all actions of a context share: actions that come, are missing and retire, the order of their names, and
-//! contexts as users have them.
+//! Networks that all actions of a context share: actions that come, are missing and retire, the order of their names,
+//! and contexts as users have them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -28,7 +28,8 @@ fn learn(policy: &mut dyn Policy, x: &[f64], name: &str, reward: f64) {
     policy.learn(Action::Named { context: x, name, features: &[] }, reward).unwrap();
 }
 
-/// "left" pays where x₀ < 0, "right" where x₀ > 0, "late" pays more than both, but is on offer from round 150 to 300 only.
+/// "left" pays where x₀ < 0, "right" where x₀ > 0, "late" pays more than both, but is on offer from round 150 to 300
+/// only.
 #[test]
 fn actions_come_and_go_in_any_order() {
     for name in POLICIES {

@@ -8,10 +8,10 @@
 //! have it, a vector an action: that of action a has the features in block a of K blocks, and zeros in the others
 //! (`offer = "blocks"`). A linear model on blocks is a linear model an action.
 //!
-//! Policies that want a bound on the noise are told σ ≤ ½ where classes are rewarded: whatever the features say, a reward of
-//! 0 or 1 is ½-subgaussian around its mean. That follows from what a class is and not from the rows, so it gives nothing
-//! away. How much noise there is, is not told: it may be none.
-//! Of columns of rewards nothing is known before they are seen, so nothing is told.
+//! Policies that want a bound on the noise are told σ ≤ ½ where classes are rewarded: whatever the features say, a
+//! reward of 0 or 1 is ½-subgaussian around its mean. That follows from what a class is and not from the rows, so it
+//! gives nothing away. How much noise there is, is not told: it may be none. Of columns of rewards nothing is known
+//! before they are seen, so nothing is told.
 
 use std::path::{Path, PathBuf};
 

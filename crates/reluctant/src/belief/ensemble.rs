@@ -1,7 +1,7 @@
 //! Bootstrapped networks with prior functions: a belief by the disagreement of its members.
 //!
-//! The mean is that of the members, the spread their standard deviation. A drawn function is a member. Between two trainings members do
-//! not change.
+//! The mean is that of the members, the spread their standard deviation. A drawn function is a member. Between two
+//! trainings members do not change.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! A network with a head an action, linear in its gradients around what it has learnt.
 //!
-//! The mean of action a at x is fₐ(x), the spread √(gₐᵀU⁻¹gₐ) with the gradient gₐ = ∂fₐ/∂(all parameters) and the matrix
-//! U = λI + Σgₐgₐᵀ of past gradients, whole or its diagonal. gₐ lives in the hidden layer, which all actions share, and in the action's
-//! own head; so what is learnt of one action makes the others' common part less unsure.
+//! The mean of action a at x is fₐ(x), the spread √(gₐᵀU⁻¹gₐ) with the gradient gₐ = ∂fₐ/∂(all parameters) and the
+//! matrix U = λI + Σgₐgₐᵀ of past gradients, whole or its diagonal. gₐ lives in the hidden layer, which all actions
+//! share, and in the action's own head; so what is learnt of one action makes the others' common part less unsure.
 
 use serde::{Deserialize, Serialize};
 
@@ -98,8 +98,8 @@ impl GradientHeads {
         (scratch.drawn, scratch.phi, scratch.joined) = (scaled, hidden, common);
     }
 
-    /// For each hidden unit Σⱼ xⱼ²/Uⱼᵢ, the bias's among them: what the hidden layer adds to the spread of every action, up to the
-    /// squared weight of the unit. Nothing for a full matrix.
+    /// For each hidden unit Σⱼ xⱼ²/Uⱼᵢ, the bias's among them: what the hidden layer adds to the spread of every
+    /// action, up to the squared weight of the unit. Nothing for a full matrix.
     fn common(&self, scaled: &[f64], common: &mut Vec<f64>) {
         let Matrix::Diagonal(diagonal) = &self.matrix else { return };
         let width = self.trained.net().width();
@@ -210,7 +210,8 @@ mod tests {
     use crate::offer::Name;
     use crate::params::Settings;
 
-    /// Mean and width of three actions, one of them new, against the gradient by finite differences and U from the definition.
+    /// Mean and width of three actions, one of them new, against the gradient by finite differences and U from the
+    /// definition.
     #[test]
     fn widths_are_those_of_the_definition() {
         for matrix in ["diagonal", "full"] {

@@ -58,7 +58,8 @@ pub trait Heads: fmt::Debug + Send + Sync {
     fn count(&self) -> usize;
 
     /// Adds a head for an action that is about to be rewarded for the first time; its number is the count before. What
-    /// is random in it depends on the name, not on when it comes. An error if there is no room for it, and then nothing has changed.
+    /// is random in it depends on the name, not on when it comes. An error if there is no room for it, and then nothing
+    /// has changed.
     fn add(&mut self, name: &str) -> Result<()>;
 
     /// Learns that the action with this head was rewarded with y in x.

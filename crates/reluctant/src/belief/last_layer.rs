@@ -1,13 +1,14 @@
 //! Bayesian linear regression on the last hidden layer of a network, with a head an action.
 //!
-//! With φ = (h(x), 1), the hidden units at x and a one, and rewards y in units of what was seen, an action's rewards have the model
+//! With φ = (h(x), 1), the hidden units at x and a one, and rewards y in units of what was seen, an action's rewards
+//! have the model
 //!
 //! > y = w·φ + noise,  noise ~ N(0, σ²),  w ~ N(0, σ²/λ·I),  σ² ~ inverse gamma(a₀, b₀),
 //!
 //! whose posterior is that of ridge regression: w ~ N(ŵ, σ²A⁻¹) and σ² ~ inverse gamma(a₀ + n/2, b₀ + loss/2) with
-//! loss = Σy² − ŵᵀAŵ. The noise is each action's own, or one for all. λ is given, or the one of greatest evidence on a grid, for all
-//! actions, found anew with each training of the network. Then the regressions, too, are made anew from all rewards, because their
-//! features are others.
+//! loss = Σy² − ŵᵀAŵ. The noise is each action's own, or one for all. λ is given, or the one of greatest evidence on a
+//! grid, for all actions, found anew with each training of the network. Then the regressions, too, are made anew from
+//! all rewards, because their features are others.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +39,8 @@ const GRID: std::ops::RangeInclusive<i32> = -6..=6;
 /// λ before the first training.
 const FIRST_LAMBDA: f64 = 1.0;
 
-/// Evidence is summed over at most so many actions, those with the most rewards: the others hardly count, and each costs a factorisation.
+/// Evidence is summed over at most so many actions, those with the most rewards: the others hardly count, and each
+/// costs a factorisation.
 const MOST_WITNESSES: usize = 16;
 
 /// Whose the noise is, and what is known of it before the first reward.
@@ -460,7 +462,8 @@ mod tests {
         }
     }
 
-    /// Means and spreads of many draws against predictions, where the noise is as good as known, in contexts and on rows.
+    /// Means and spreads of many draws against predictions, where the noise is as good as known, in contexts and on
+    /// rows.
     #[test]
     fn values_are_drawn_around_the_mean_with_the_spread() {
         let sure = Noise { shape: 1e6, rate: 1e6, own: true };

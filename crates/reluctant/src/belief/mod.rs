@@ -14,8 +14,9 @@
 //! | [`FrozenRelu`](crate::FrozenRelu) | a ReLU network whose activations are frozen | `ofu-relu`, `ofu-relu-plus` |
 //! | [`Plausible`](crate::policy::Plausible) | the networks that explain what was seen | `plausible` |
 //!
-//! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once. [`LastLayer`],
-//! [`Ensemble`] and [`GradientHeads`] are such beliefs; [`Each`] makes one of any belief, with nothing shared.
+//! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once.
+//! [`LastLayer`], [`Ensemble`] and [`GradientHeads`] are such beliefs; [`Each`] makes one of any belief, with nothing
+//! shared.
 //!
 //! ```
 //! use reluctant::belief::{Belief, Features, Linear};

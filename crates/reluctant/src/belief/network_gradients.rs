@@ -89,8 +89,8 @@ pub(crate) const NETWORK_GRADIENTS: &[Param] = &[
     DECAY,
 ];
 
-/// Exploration ν on rows, as the authors have it, and in contexts, where 3 was the best of a grid on shuffles of real tables that are not
-/// reported.
+/// Exploration ν on rows, as the authors have it, and in contexts, where 3 was the best of a grid on shuffles of real
+/// tables that are not reported.
 const ROWS_NU: f64 = 0.1;
 const CONTEXTS_NU: f64 = 3.0;
 
@@ -442,8 +442,8 @@ mod tests {
         }
     }
 
-    /// In batches of three nothing changes until the third reward; then everything is as if the first network had been asked for all
-    /// gradients, and training happens once.
+    /// In batches of three nothing changes until the third reward; then everything is as if the first network had been
+    /// asked for all gradients, and training happens once.
     #[test]
     fn batches_change_nothing_until_they_are_full() {
         let made = |batch: u64| {

@@ -1,8 +1,8 @@
 //! `deep`: a random ReLU network with two or more hidden layers, a truth that no policy is made for.
 //!
-//! h₀ = √d·x, hₗ = relu(Wₗhₗ₋₁ + bₗ) and f(x) = v·h. Entries of Wₗ are normal with variance 2 over the width of the layer
-//! before, so that no layer makes signals larger or smaller on average; those of v have variance 1 over the width, so
-//! that E f(x)² = 1 over random networks without biases.
+//! h₀ = √d·x, hₗ = relu(Wₗhₗ₋₁ + bₗ) and f(x) = v·h. Entries of Wₗ are normal with variance 2 over the width of the
+//! layer before, so that no layer makes signals larger or smaller on average; those of v have variance 1 over the
+//! width, so that E f(x)² = 1 over random networks without biases.
 
 use pulp::NullaryFnOnce;
 

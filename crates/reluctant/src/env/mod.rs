@@ -38,6 +38,29 @@ pub const BUILT_IN: &[Entry] =
 ///
 /// The contract: `round(t)` is a function of the environment's key and of t alone. It may be asked for any round, any
 /// number of times, in any order and from several threads.
+///
+/// ```
+/// use reluctant::{Environment, Means, Noise, Offer, Result, Round, RoundMemory, Space};
+///
+/// /// Two buttons, of which the second pays 1 and the first nothing.
+/// #[derive(Debug)]
+/// struct Buttons;
+///
+/// impl Environment for Buttons {
+///     fn space(&self) -> Space {
+///         Space::Vectors { dim: 2 }
+///     }
+///
+///     fn round<'a>(&'a self, _: u64, _: &'a mut RoundMemory) -> Result<Round<'a>> {
+///         let offer = Offer::finite(2, &[1.0, 0.0, 0.0, 1.0])?;
+///         Ok(Round { offer, means: Means::Each(&[0.0, 1.0]), noise: Noise::Added(0.0) })
+///     }
+/// }
+///
+/// let mut memory = RoundMemory::default();
+/// assert!(matches!(Buttons.round(1, &mut memory)?.means, Means::Each(&[0.0, 1.0])));
+/// # Ok::<(), reluctant::Error>(())
+/// ```
 pub trait Environment: fmt::Debug + Send + Sync {
     /// What is on offer: vectors of which dimension, or contexts.
     fn space(&self) -> Space;
@@ -55,8 +78,8 @@ pub trait Environment: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What an experiment may tell a policy: facts named like the parameters that want them, or `sigma_at_most` where no more
-    /// than a bound on `sigma` is known.
+    /// What an experiment may tell a policy: facts named like the parameters that want them, or `sigma_at_most` where
+    /// no more than a bound on `sigma` is known.
     fn facts(&self) -> Vec<(&'static str, Value)> {
         Vec::new()
     }

@@ -1,7 +1,8 @@
 //! `relu-sphere`: the paper's environment. Rewards f_Θ*(x) + noise with random unit neurons, arms on the unit sphere.
 //!
 //! Beyond the paper, the second layer may be ±1, neurons may have any lengths and biases, and the activation may be any
-//! piecewise-linear one: f(x) = Σᵢ sᵢ·g(θᵢ·x + bᵢ). Directions of neurons, arms and noise are the same in all of these worlds.
+//! piecewise-linear one: f(x) = Σᵢ sᵢ·g(θᵢ·x + bᵢ). Directions of neurons, arms and noise are the same in all of these
+//! worlds.
 
 use super::noise::{self, Noise};
 use super::shape::{self, Shape};

@@ -1,17 +1,17 @@
 //! The empirical-risk minimiser Θ̃ = argmin (1/n)·Σ (f_Θ(xᵢ) − yᵢ)² (Section 3 of the paper).
 //!
-//! The loss has many poor local minima, so [`fit`] makes several starts and compares their losses. What makes a start likely
-//! to find the best minimum is, in this order:
+//! The loss has many poor local minima, so [`fit`] makes several starts and compares their losses. What makes a start
+//! likely to find the best minimum is, in this order:
 //!
-//! 1. *Signs cannot trap it* (`signs`): it first fits a network plus a free linear term, in which a neuron and its negative
-//!    are as good as each other, then reads the signs off that term.
+//! 1. *Signs cannot trap it* (`signs`): it first fits a network plus a free linear term, in which a neuron and its
+//!    negative are as good as each other, then reads the signs off that term.
 //! 2. *Kinks cannot hold it* (`levenberg_marquardt`): the ReLU is rounded over a width that falls to zero in stages.
 //! 3. *Neurons that fell into one are parted again* (`twins`), once the best start is known.
 //!
 //! [`fit_piecewise`] is the same for networks with biases, any lengths and signs, leaky units, or a free affine part.
-//! `cargo run --release --example recovery` shows how often the true neurons come back, `cargo bench --bench estimate` what
-//! it costs. [`adam`] is the one descent that the authors of the paper run, [`match_neurons`] compares an estimate with the
-//! truth.
+//! `cargo run --release --example recovery` shows how often the true neurons come back, `cargo bench --bench estimate`
+//! what it costs. [`adam`] is the one descent that the authors of the paper run, [`match_neurons`] compares an estimate
+//! with the truth.
 //!
 //! ```
 //! use reluctant::estimate::{FitOptions, Samples, fit};
@@ -124,13 +124,13 @@ pub struct FitOptions {
     pub model: Model,
     /// The most starts.
     pub restarts: usize,
-    /// Stop once this many starts reached the same best loss, to within a factor 1 + 1/n. A loss of zero (to rounding) stops
-    /// at once.
+    /// Stop once this many starts reached the same best loss, to within a factor 1 + 1/n. A loss of zero (to rounding)
+    /// stops at once.
     pub agree: usize,
     /// The most Levenberg–Marquardt iterations a start, and again for the final descent from the best start.
     pub iterations: usize,
-    /// The slope a of the activation for negative inputs, at least −1 and less than 1: 0 is the ReLU, more a leaky one, −1 the absolute
-    /// value, for which neurons have no sign.
+    /// The slope a of the activation for negative inputs, at least −1 and less than 1: 0 is the ReLU, more a leaky one,
+    /// −1 the absolute value, for which neurons have no sign.
     #[serde(skip_serializing_if = "is_zero")]
     pub slope: f64,
 }
@@ -146,8 +146,8 @@ impl Default for FitOptions {
 }
 
 impl FitOptions {
-    /// For a minimum that must be found: many starts, and many that agree before it stops. With biases and free lengths a few starts
-    /// agree on a poor minimum now and then.
+    /// For a minimum that must be found: many starts, and many that agree before it stops. With biases and free lengths
+    /// a few starts agree on a poor minimum now and then.
     pub fn thorough() -> Self {
         FitOptions { restarts: 400, agree: 40, ..Self::default() }
     }
@@ -185,7 +185,8 @@ pub struct Fit {
 
 /// Minimises the empirical risk over networks with `neurons` neurons.
 ///
-/// Start r draws from `key.later(r).purpose(Purpose::Fit)`: the result is a function of the samples, the options and the key.
+/// Start r draws from `key.later(r).purpose(Purpose::Fit)`: the result is a function of the samples, the options and
+/// the key.
 pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key) -> Result<Fit> {
     check_shape(samples.dim(), neurons)?;
     let activation = options.check()?;
@@ -240,8 +241,9 @@ fn minimise<'p>(
     (solver, Starts { restarts, agreed, iterations })
 }
 
-/// Minimises the empirical risk from a known start: for refits after a few more samples. Returns the network and its mean
-/// squared error, which is never above the start's. The unit model first scales the start's neurons to unit length.
+/// Minimises the empirical risk from a known start: for refits after a few more samples. Returns the network and its
+/// mean squared error, which is never above the start's. The unit model first scales the start's neurons to unit
+/// length.
 pub fn polish(start: ReluNet, samples: Samples<'_>, model: Model, iterations: usize) -> Result<(ReluNet, f64)> {
     let dim = samples.dim();
     check_shape(dim, start.neurons())?;
@@ -308,8 +310,8 @@ fn sharpen(problem: &Problem, solver: &mut Solver<'_>, free: Freedom, iterations
         if solver.at.loss < best.loss {
             best.clone_from(&solver.at);
         }
-        // A free amplitude makes room for a twin, so only unit neurons can be held together. After the first descent, which
-        // need not gain anything, parting must pay.
+        // A free amplitude makes room for a twin, so only unit neurons can be held together. After the first descent,
+        // which need not gain anything, parting must pay.
         let go_on = !free.amplitudes && used < iterations && (roundings.len() > 1 || helped);
         if !go_on || problem.is_zero(best.loss) {
             break;
@@ -348,8 +350,8 @@ fn draw_start(problem: &Problem, solver: &mut Solver<'_>, model: Model, stream: 
     }
 }
 
-/// Explains the linear term by turning neurons around, then drops it. A leaky neuron of slope a that is turned around changes by 1 + a
-/// times itself, not by itself.
+/// Explains the linear term by turning neurons around, then drops it. A leaky neuron of slope a that is turned around
+/// changes by 1 + a times itself, not by itself.
 fn turn_around(problem: &Problem, solver: &mut Solver<'_>) {
     let (d, k, turned) = (problem.dim(), solver.at.amplitudes.len(), 1.0 + problem.slope);
     let mut image = vec![0.0; d];

@@ -18,7 +18,8 @@ use crate::rng::Key;
 pub struct Parts {
     /// Whether neurons have biases. They then have any length and sign, too.
     pub biases: bool,
-    /// Whether there is an affine (without biases: a linear) part besides the neurons. They then have any length and sign.
+    /// Whether there is an affine (without biases: a linear) part besides the neurons. They then have any length and
+    /// sign.
     pub affine: bool,
 }
 
@@ -37,15 +38,16 @@ pub struct PiecewiseFit {
     pub iterations: usize,
 }
 
-/// Minimises the empirical risk over networks of the family with `neurons` neurons, as [`super::fit`] does over those of
-/// the paper.
+/// Minimises the empirical risk over networks of the family with `neurons` neurons, as [`super::fit`] does over those
+/// of the paper.
 ///
 /// ```
 /// use reluctant::estimate::{FitOptions, Parts, Samples, fit_piecewise};
 /// use reluctant::Key;
 ///
 /// // −max(0, x₁ − 1/2) on a grid.
-/// let actions: Vec<f64> = (0..49).flat_map(|i| [f64::from(i / 7) / 3.0 - 1.0, f64::from(i % 7) / 3.0 - 1.0]).collect();
+/// let at = |i: i32| f64::from(i) / 3.0 - 1.0;
+/// let actions: Vec<f64> = (0..49).flat_map(|i| [at(i / 7), at(i % 7)]).collect();
 /// let rewards: Vec<f64> = actions.chunks(2).map(|x| -(x[0] - 0.5).max(0.0)).collect();
 /// let parts = Parts { biases: true, affine: false };
 /// let found = fit_piecewise(Samples::new(2, &actions, &rewards)?, 1, parts, &FitOptions::default(), Key::new(7))?;

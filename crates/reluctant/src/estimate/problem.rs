@@ -30,9 +30,10 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// f is homogeneous in x, so dividing samples and rewards by one number changes nothing but the units. A power of two
-    /// changes no digit, and keeps the squares of very large and very small data from overflowing or vanishing. Where neurons may
-    /// have any length, rewards are divided by a number of their own, for which lengths are about 1: there the solver is at home.
+    /// f is homogeneous in x, so dividing samples and rewards by one number changes nothing but the units. A power of
+    /// two changes no digit, and keeps the squares of very large and very small data from overflowing or vanishing.
+    /// Where neurons may have any length, rewards are divided by a number of their own, for which lengths are about 1:
+    /// there the solver is at home.
     pub(super) fn new(samples: Samples<'_>, model: Model, leak: f64) -> Self {
         let (dim, len) = (samples.dim(), samples.len());
         let size = |values: &[f64]| values.iter().fold(0.0f64, |m, x| m.max(x.abs()));

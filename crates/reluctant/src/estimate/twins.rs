@@ -13,8 +13,8 @@ use crate::linalg::{dot, normalise};
 /// Neurons nearer than this are suspected of having met.
 const NEAR: f64 = 0.02;
 
-/// Moves the closest two neurons apart, if they have met and the residuals ask for it; says whether it did. Where units leak, their
-/// activation stands in the place of max.
+/// Moves the closest two neurons apart, if they have met and the residuals ask for it; says whether it did. Where units
+/// leak, their activation stands in the place of max.
 pub(super) fn part(at: &mut Point, dim: usize, slope: f64) -> bool {
     let Some((i, j)) = closest(&at.directions, dim) else { return false };
     let len = at.residual.len();

@@ -1,10 +1,10 @@
 //! The best action of a network on the whole unit sphere, exactly.
 //!
-//! Inside a cell with active neurons A the network is linear, f(x) = s·x with s = w + Σ_{i∈A} sᵢθᵢ; the linear part w is 0 for ReLU
-//! networks, and Σ sᵢ·aθᵢ for leaky ones of slope a.
+//! Inside a cell with active neurons A the network is linear, f(x) = s·x with s = w + Σ_{i∈A} sᵢθᵢ; the linear part w
+//! is 0 for ReLU networks, and Σ sᵢ·aθᵢ for leaky ones of slope a.
 //!
-//! *Second layer of ones.* f is the support function of the zonotope w + Σ[0, θᵢ], so max f = max over cells of ‖s‖: at the best
-//! cell x* = s/‖s‖, without a look at where that point lies.
+//! *Second layer of ones.* f is the support function of the zonotope w + Σ[0, θᵢ], so max f = max over cells of ‖s‖: at
+//! the best cell x* = s/‖s‖, without a look at where that point lies.
 //!
 //! *Second layer ±1.* The maximum of s·x over the unit vectors of a closed cell K is ‖proj_K(s)‖ if that is positive.
 //! If it is 0 in every cell, f ≤ 0 everywhere; then −s·x/‖x‖ is quasi-concave in every cell, so its minimum lies on an
@@ -77,9 +77,10 @@ pub fn best_action(net: &ReluNet, budget: u64) -> Result<BestAction> {
 
 /// The best action on the unit sphere of a network with any piecewise-linear activation.
 ///
-/// Without constant and biases as [`best_action`]. With them, exact in two and three dimensions; in more, no method here can certify the
-/// best action, which is an error. ν* and α₀ are those of the ReLUs as they stand in the network: the neurons of a leaky network of slope
-/// a are scaled by 1 − a there ([`PiecewiseNet::with_activation`]), and so are both.
+/// Without constant and biases as [`best_action`]. With them, exact in two and three dimensions; in more, no method
+/// here can certify the best action, which is an error. ν* and α₀ are those of the ReLUs as they stand in the network:
+/// the neurons of a leaky network of slope a are scaled by 1 − a there ([`PiecewiseNet::with_activation`]), and so are
+/// both.
 pub fn best_piecewise_action(net: &PiecewiseNet, budget: u64) -> Result<BestAction> {
     let hinges = net.hinges();
     check_dim(hinges)?;
@@ -313,7 +314,8 @@ mod tests {
         ReluNet::with_signs(dim, net.theta().to_vec(), signs).unwrap()
     }
 
-    /// The best of many samples, each improved by a random search that narrows: a lower bound that is nearly the maximum.
+    /// The best of many samples, each improved by a random search that narrows: a lower bound that is nearly the
+    /// maximum.
     fn sampled(net: &PiecewiseNet) -> f64 {
         let mut stream = Key::new(99).stream();
         let dim = net.dim();

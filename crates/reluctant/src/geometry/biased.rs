@@ -1,14 +1,14 @@
 //! The optimistic action on the sphere where neurons have biases: the linear regime then lives on z = (x, 1).
 //!
-//! Where the units of a pattern s are active the value is θ_s·z + β√(zᵀM_s z), but z is no longer free up to its length,
-//! so the trust-region problems of [`super::optimistic_action`] do not apply. An ascent from many starts finds an action in
-//! any dimension. In two and three dimensions branch and bound over patches of the sphere then proves how much better any
-//! other could be; beyond, nothing is proven, and the certificate says so.
+//! Where the units of a pattern s are active the value is θ_s·z + β√(zᵀM_s z), but z is no longer free up to its
+//! length, so the trust-region problems of [`super::optimistic_action`] do not apply. An ascent from many starts finds
+//! an action in any dimension. In two and three dimensions branch and bound over patches of the sphere then proves how
+//! much better any other could be; beyond, nothing is proven, and the certificate says so.
 //!
-//! *The bound of a patch* with centre c, within the angle ρ and the distance r of it: √q ≤ (q/w + w)/2 for every w > 0, here
-//! the width w at c. q is quadratic in x, at most its tangent at c plus λr², λ the greatest eigenvalue of M_s's block of x. So
-//! the value is at most a constant plus v·x, and the greatest v·x within ρ of c is ‖v‖·cos(max(0, ∠(v, c) − ρ)): what is
-//! lost is of the order r².
+//! *The bound of a patch* with centre c, within the angle ρ and the distance r of it: √q ≤ (q/w + w)/2 for every w > 0,
+//! here the width w at c. q is quadratic in x, at most its tangent at c plus λr², λ the greatest eigenvalue of M_s's
+//! block of x. So the value is at most a constant plus v·x, and the greatest v·x within ρ of c is ‖v‖·cos(max(0, ∠(v,
+//! c) − ρ)): what is lost is of the order r².
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -35,8 +35,8 @@ const NARROWEST: f64 = 1e-5;
 /// Halvings with which an ascent that crosses a kink comes near to it.
 const HALVINGS: usize = 40;
 
-/// The unit x of greatest mean plus `radius` times width, where `regime` lives on (x, 1), among those with |θ̃ᵢ·(x, 1)| ≥ `margin` for
-/// every neuron; among all if there is none.
+/// The unit x of greatest mean plus `radius` times width, where `regime` lives on (x, 1), among those with |θ̃ᵢ·(x, 1)|
+/// ≥ `margin` for every neuron; among all if there is none.
 pub fn biased_optimistic_action(
     regime: &FrozenRelu,
     radius: f64,
@@ -161,8 +161,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The width is convex, so each step maximises a lower bound of the pattern's value that touches at the last point. Where a step
-    /// crosses a kink, the last point before it counts, too.
+    /// The width is convex, so each step maximises a lower bound of the pattern's value that touches at the last point.
+    /// Where a step crosses a kink, the last point before it counts, too.
     fn ascend(&mut self, mut x: Vec<f64>) {
         for _ in 0..STEPS {
             self.offer(&x);

@@ -1,7 +1,7 @@
 //! The best action of a network with biases on the circle and on the sphere in three dimensions, exactly.
 //!
-//! With biases a neuron's kink θᵢ·x + bᵢ = 0 is a small circle, or two points of the circle in the plane. On each region
-//! between the kinks f is affine, c + s·x, so a maximum is one of these:
+//! With biases a neuron's kink θᵢ·x + bᵢ = 0 is a small circle, or two points of the circle in the plane. On each
+//! region between the kinks f is affine, c + s·x, so a maximum is one of these:
 //!
 //! 1. inside a region: s/‖s‖;
 //! 2. inside an arc, the piece of a circle between two crossings: the point of its circle that s points to most;

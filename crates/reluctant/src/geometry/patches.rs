@@ -75,7 +75,8 @@ impl Shape {
             }
             Shape::Square { face, u, v } => {
                 let centre = on_face(face, 0.5 * (u[0] + u[1]), 0.5 * (v[0] + v[1]));
-                // The sides are arcs of great circles, and the distance to a point is quasi-convex along them: corners are farthest.
+                // The sides are arcs of great circles, and the distance to a point is quasi-convex along them: corners
+                // are farthest.
                 let corners = [(u[0], v[0]), (u[0], v[1]), (u[1], v[0]), (u[1], v[1])];
                 let angle = corners.iter().map(|&(u, v)| between(&centre, &on_face(face, u, v))).fold(0.0, f64::max);
                 Patch { shape: self, centre, angle: ROUNDING + angle }

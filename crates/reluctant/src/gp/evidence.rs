@@ -1,9 +1,9 @@
 //! How well a kernel explains what was observed, whatever the noise and the signal's variance.
 //!
-//! With κ a kernel of variance 1, a basis Z, κ(Z, Z) = LLᵀ and Φ = L⁻¹κ(Z, X), rewards have the covariance s²ΦᵀΦ + σ²I, as
-//! in the process that acts ([`SparseGp`](super::SparseGp)): if every observation has a point of its own this is exact. For
-//! r = s²/σ² their log-density needs ΦΦᵀ as a tridiagonal matrix once; then every r costs O(points), and the best σ² for an
-//! r has a formula.
+//! With κ a kernel of variance 1, a basis Z, κ(Z, Z) = LLᵀ and Φ = L⁻¹κ(Z, X), rewards have the covariance s²ΦᵀΦ + σ²I,
+//! as in the process that acts ([`SparseGp`](super::SparseGp)): if every observation has a point of its own this is
+//! exact. For r = s²/σ² their log-density needs ΦΦᵀ as a tridiagonal matrix once; then every r costs O(points), and the
+//! best σ² for an r has a formula.
 
 use super::kernel::{Kernel, Pairs};
 use crate::kernels::arch;

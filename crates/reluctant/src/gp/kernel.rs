@@ -1,8 +1,8 @@
 //! Kernels: how rewards at two points go together.
 //!
-//! Stationary ones know the distance of two points alone. The others are those of ReLU networks of infinite width, which
-//! know the angle between x̃ = (x/ℓ, 1) and z̃ (without bias: x/ℓ and z/ℓ) and their lengths (Cho and Saul 2009, Kernel
-//! methods for deep learning; Jacot, Gabriel and Hongler 2018, Neural tangent kernel).
+//! Stationary ones know the distance of two points alone. The others are those of ReLU networks of infinite width,
+//! which know the angle between x̃ = (x/ℓ, 1) and z̃ (without bias: x/ℓ and z/ℓ) and their lengths (Cho and Saul 2009,
+//! Kernel methods for deep learning; Jacot, Gabriel and Hongler 2018, Neural tangent kernel).
 
 use std::f64::consts::PI;
 use std::fmt;

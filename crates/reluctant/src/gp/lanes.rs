@@ -1,9 +1,10 @@
-//! exp, cos and acos of a block of numbers at a time: plain arithmetic that the compiler turns into vector instructions, and so the same
-//! bits on every machine.
+//! exp, cos and acos of a block of numbers at a time: plain arithmetic that the compiler turns into vector
+//! instructions, and so the same bits on every machine.
 
 use crate::kernels::{LANES, Lane};
 
-/// Added to a number of moderate size and taken away again, it rounds to a whole number; until then the low bits hold that number.
+/// Added to a number of moderate size and taken away again, it rounds to a whole number; until then the low bits hold
+/// that number.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// ln 2 and π in two parts: a whole number of moderate size times the first is exact.

@@ -2,8 +2,8 @@
 //!
 //! Pathwise conditioning (Wilson, Borovitskiy, Terenin, Mostowsky and Deisenroth 2020, Efficiently sampling functions
 //! from Gaussian process posteriors): a function g is drawn from the prior and corrected by what the data say,
-//! f̃(x) = g(x) + k(Z, x)·w. The correction is exact; only where there is no data is f̃ as rough as the drawn g. A joint
-//! draw at n arms would cost O(n³).
+//! f̃(x) = g(x) + k(Z, x)·w. The correction is exact; only where there is no data is f̃ as rough as the drawn g. A
+//! joint draw at n arms would cost O(n³).
 
 use super::prior::Prior;
 use super::sparse::SparseGp;

@@ -52,7 +52,8 @@ impl<'a> Prior<'a> {
                 drawn.numbers.iter_mut().for_each(|x| *x = normal(stream));
                 let (of, size) = (wide.of, width(wide) as f64);
                 let unit = kernel.variance / if of == Units::Tangent { f64::from(wide.depth) + 1.0 } else { 1.0 };
-                // Each layer halves the mean square, and the outputs make up for it. Gates do not know what came before.
+                // Each layer halves the mean square, and the outputs make up for it. Gates do not know what came
+                // before.
                 let layers = if of == Units::Gate { 1.0 } else { f64::from(wide.depth) };
                 let scale = unit.sqrt() * libm::pow(2.0 / size, 0.5 * layers);
                 let outputs = drawn.outputs();

@@ -56,7 +56,8 @@ pub(crate) struct SparseGp {
     /// M on and below the diagonal; once the basis is full, M − K⁻¹, so that variance(x) leaves γ(x) out.
     shrink: Vec<f64>,
     since_refresh: u32,
-    /// Squared surprises, each in units of its variance before it was seen, times σ²; and the sum of log(that variance/σ²).
+    /// Squared surprises, each in units of its variance before it was seen, times σ²; and the sum of log(that
+    /// variance/σ²).
     #[serde(default)]
     squares: f64,
     #[serde(default)]
@@ -103,8 +104,8 @@ impl SparseGp {
         self.kernel
     }
 
-    /// Loss and price of its evidence: −2 log of the density of all rewards is loss/σ² + price, up to what all models share.
-    /// By the chain rule: each reward, given those before.
+    /// Loss and price of its evidence: −2 log of the density of all rewards is loss/σ² + price, up to what all models
+    /// share. By the chain rule: each reward, given those before.
     pub(crate) fn evidence(&self) -> (f64, f64) {
         (self.squares, self.log_det)
     }

@@ -173,8 +173,8 @@ fn kernels_of_wide_networks_are_means_over_random_ones() {
     }
 }
 
-/// In five dimensions nearly every observation has a point of its own; those that have not are expressed to within a hundredth of the
-/// noise.
+/// In five dimensions nearly every observation has a point of its own; those that have not are expressed to within a
+/// hundredth of the noise.
 #[test]
 fn the_posterior_is_that_of_a_dense_solve() {
     for shape in SHAPES {
@@ -237,7 +237,8 @@ fn increments_agree_with_recomputation() {
     }
 }
 
-/// Draws of whole functions have the posterior's mean and standard deviation at an arm, and twice the deviation at scale 2.
+/// Draws of whole functions have the posterior's mean and standard deviation at an arm, and twice the deviation at
+/// scale 2.
 #[test]
 fn paths_are_drawn_from_the_posterior() {
     for (shape, budget) in SHAPES.map(|shape| (shape, 1000)).into_iter().chain([(Shape::Rbf, 15)]) {

@@ -184,8 +184,8 @@ pub(crate) fn network_values(net: &ReluNet, rows: Rows<'_>, out: &mut Vec<f64>) 
     arch().dispatch(Kernel(net, rows, out));
 }
 
-/// f(x) of every arm for a network with any piecewise-linear activation, appended to `out`; the bits of [`network_values`] where both know
-/// the network.
+/// f(x) of every arm for a network with any piecewise-linear activation, appended to `out`; the bits of
+/// [`network_values`] where both know the network.
 pub(crate) fn piecewise_values(net: &PiecewiseNet, rows: Rows<'_>, out: &mut Vec<f64>) {
     struct Kernel<'a>(&'a PiecewiseNet, Rows<'a>, &'a mut Vec<f64>);
     impl NullaryFnOnce for Kernel<'_> {

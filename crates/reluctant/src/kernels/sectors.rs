@@ -194,7 +194,7 @@ impl Race {
             candidates &= candidates - 1;
             let x = &arms[2 * lane..][..2];
             let model = tables.model(words[lane], optimist);
-            // Of many candidates the first are often good, and leave no hope for the others.
+            // Of many candidates the first are often good, and the others cannot exceed them.
             let gap = self.leader.value() - (model[0] * x[0] + model[1] * x[1]);
             let cross = model[3] + model[4];
             let form = (model[2] * x[0] + cross * x[1]) * x[0] + model[5] * x[1] * x[1];
@@ -216,7 +216,7 @@ const fn is_few(n: usize) -> bool {
 }
 
 impl<'k, const N: usize> Tables<'k, N> {
-    /// Empty ones: where there is no word no arm is hopeless, for the squared width is infinite or no number.
+    /// Empty ones: where there is no word no arm can be left out, for the squared width is infinite or no number.
     #[inline(always)]
     fn new(models: &'k mut [[f64; 6]]) -> Self {
         let [zero, infinite] = [[0.0; N], [f64::INFINITY; N]];

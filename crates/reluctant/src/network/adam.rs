@@ -42,8 +42,8 @@ pub(super) struct Workspace {
 }
 
 impl Adam {
-    /// Steps on the mean of (f − y)²/2 over mini-batches of the samples that [`Workspace::visit`] named, at least one, in an order drawn
-    /// from `stream`, drawn anew after each pass.
+    /// Steps on the mean of (f − y)²/2 over mini-batches of the samples that [`Workspace::visit`] named, at least one,
+    /// in an order drawn from `stream`, drawn anew after each pass.
     pub(super) fn train(self, net: &mut SharedNet, data: Data<'_>, stream: &mut Stream, work: &mut Workspace) {
         struct Kernel<'k>(Adam, &'k mut SharedNet, Data<'k>, &'k mut Stream, &'k mut Workspace);
         impl pulp::NullaryFnOnce for Kernel<'_> {
@@ -98,8 +98,8 @@ fn add_sample(net: &SharedNet, data: Data<'_>, i: usize, work: &mut Workspace) {
     net.add_gradient(head, error, (x, &work.hidden), &mut work.slopes, &mut work.gradient);
 }
 
-/// The numbers of one step: the rate, with the correction of the first moment; the correction of the second; what a sample's gradient
-/// counts; what weight decay leaves.
+/// The numbers of one step: the rate, with the correction of the first moment; the correction of the second; what a
+/// sample's gradient counts; what weight decay leaves.
 struct Sizes {
     rate: f64,
     second: f64,

@@ -1,8 +1,10 @@
-//! Several networks with heads, each trained on its own bootstrap sample of one history, around its own random prior function.
+//! Several networks with heads, each trained on its own bootstrap sample of one history, around its own random prior
+//! function.
 //!
-//! Member m is f(x) = net(x) + strength·prior(x): the prior is a random network that is never trained, and net is trained on what it
-//! leaves of the rewards. So members agree where there is data and differ where there is none. A reward enters the sample of a member as
-//! often as a Poisson variable with mean one says, drawn for reward and member once and for all.
+//! Member m is f(x) = net(x) + strength·prior(x): the prior is a random network that is never trained, and net is
+//! trained on what it leaves of the rewards. So members agree where there is data and differ where there is none. A
+//! reward enters the sample of a member as often as a Poisson variable with mean one says, drawn for reward and member
+//! once and for all.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! A network whose hidden layer is shared by several outputs: fₐ(x) = vₐ·h(x) + cₐ with h(x) = max(0, Wx + b).
 //!
-//! All parameters lie in one vector: W by input coordinate (so that loops run over the hidden units, which are contiguous), then b, then
-//! vₐ and cₐ of each head.
+//! All parameters lie in one vector: W by input coordinate (so that loops run over the hidden units, which are
+//! contiguous), then b, then vₐ and cₐ of each head.
 
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +95,8 @@ impl SharedNet {
         value
     }
 
-    /// Adds `factor`·∂fₐ/∂(all parameters) to `gradient`, given x and h(x). `slopes` is memory for as many numbers as hidden units.
+    /// Adds `factor`·∂fₐ/∂(all parameters) to `gradient`, given x and h(x). `slopes` is memory for as many numbers as
+    /// hidden units.
     #[inline(always)]
     pub(super) fn add_gradient(
         &self,

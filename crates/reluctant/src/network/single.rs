@@ -1,7 +1,7 @@
 //! The small networks that NeuralUCB trains.
 //!
-//! Two layers: f(x) = s·Σᵢ vᵢ·max(0, wᵢ·x̃) + c; one layer: f(x) = Σᵢ max(0, wᵢ·x). All parameters lie in one vector: W by input
-//! coordinate (so that loops run over the hidden units, which are contiguous), then v, then c.
+//! Two layers: f(x) = s·Σᵢ vᵢ·max(0, wᵢ·x̃) + c; one layer: f(x) = Σᵢ max(0, wᵢ·x). All parameters lie in one vector: W
+//! by input coordinate (so that loops run over the hidden units, which are contiguous), then v, then c.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,8 @@ pub(crate) struct Shape {
     pub(crate) width: usize,
     /// Whether there is a trained second layer; if not it is all ones.
     pub(crate) two_layers: bool,
-    /// Zhou's form: x̃ = (x, x)/√2, the output times √m, no output bias. Otherwise x̃ = x, the output as it is, with a bias.
+    /// Zhou's form: x̃ = (x, x)/√2, the output times √m, no output bias. Otherwise x̃ = x, the output as it is, with a
+    /// bias.
     pub(crate) doubled: bool,
 }
 
@@ -50,8 +51,8 @@ impl Network {
         Network { shape, params }
     }
 
-    /// Zhou's start: W = diag(A, A) with entries N(0, 4/m) and v = (a, −a) with entries N(0, 2/m), so that f = 0. A network without
-    /// a second layer starts from random unit neurons.
+    /// Zhou's start: W = diag(A, A) with entries N(0, 4/m) and v = (a, −a) with entries N(0, 2/m), so that f = 0. A
+    /// network without a second layer starts from random unit neurons.
     pub(crate) fn symmetric_start(shape: Shape, stream: &mut Stream) -> Self {
         let Shape { dim, width, .. } = shape;
         let mut params = vec![0.0; shape.size()];

@@ -1,7 +1,9 @@
-//! A network with a head an action and its history: trained anew, from where it stands, whenever the history has grown by a share.
+//! A network with a head an action and its history: trained anew, from where it stands, whenever the history has grown
+//! by a share.
 //!
-//! Trainings become rarer as the history grows, so what a round costs on average does not grow with it. Inputs and rewards are scaled by
-//! what was seen until the last training; between two trainings nothing about the network changes.
+//! Trainings become rarer as the history grows, so what a round costs on average does not grow with it. Inputs and
+//! rewards are scaled by what was seen until the last training; between two trainings nothing about the network
+//! changes.
 
 use serde::{Deserialize, Serialize};
 

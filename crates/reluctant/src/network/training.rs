@@ -12,8 +12,8 @@ pub(super) const MAX_WIDTH: u64 = 2_000;
 /// A training takes at least so many steps, however short the history.
 const LEAST_STEPS: usize = 30;
 
-/// What a network is like where a table of parameters leaves it open. With the rate and the decay below, the defaults of
-/// `neural-linucb` were the best of a small grid on shuffles of real tables that are not reported.
+/// What a network is like where a table of parameters leaves it open. With the rate and the decay below, the defaults
+/// of `neural-linucb` were the best of a small grid on shuffles of real tables that are not reported.
 const DEFAULT_WIDTH: u64 = 64;
 const DEFAULT_RATE: f64 = 0.005;
 

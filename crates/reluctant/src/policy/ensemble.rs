@@ -1,12 +1,12 @@
 //! `ensemble`: Thompson sampling by bootstrapped networks with prior functions.
 //!
-//! `members` networks are trained, each on its own bootstrap sample of all rewards and around its own random prior function
-//! ([`Ensemble`]). Each round draws a member and takes the arm that is best under it. The networks are trained anew, from where they stand,
-//! when the number of rewards has grown by the share `growth`. In contexts each member has a hidden layer that all actions share, and a head an
-//! action.
+//! `members` networks are trained, each on its own bootstrap sample of all rewards and around its own random prior
+//! function ([`Ensemble`]). Each round draws a member and takes the arm that is best under it. The networks are trained
+//! anew, from where they stand, when the number of rewards has grown by the share `growth`. In contexts each member has
+//! a hidden layer that all actions share, and a head an action.
 //!
-//! Inputs and rewards are scaled by what was seen. All rewards are kept. A score's width is the standard deviation of the members. The
-//! probability of a choice is not known: it has no propensity.
+//! Inputs and rewards are scaled by what was seen. All rewards are kept. A score's width is the standard deviation of
+//! the members. The probability of a choice is not known: it has no propensity.
 
 use serde::{Deserialize, Serialize};
 

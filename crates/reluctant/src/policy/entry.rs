@@ -44,7 +44,8 @@ pub struct Entry {
 /// How a policy takes contexts with named actions that have no features of their own.
 #[derive(Debug, Clone, Copy)]
 pub enum Contexts {
-    /// Each action has a policy of its own, which sees the context as its only arm; the action that appeals most is chosen.
+    /// Each action has a policy of its own, which sees the context as its only arm; the action that appeals most is
+    /// chosen.
     ModelEach,
     /// One belief for all actions: what they share is learnt once, and each has a head of its own.
     Shared(SharedModel),
@@ -84,8 +85,8 @@ impl Entry {
         self.build_and_identify(space, settings, key).map(|(policy, _)| policy)
     }
 
-    /// The same; with it come the settings that were read while it was made, defaults included. They identify the policy: two with the same
-    /// are the same.
+    /// The same; with it come the settings that were read while it was made, defaults included. They identify the
+    /// policy: two with the same are the same.
     pub fn build_and_identify(
         &self,
         space: impl Into<Space>,
@@ -113,7 +114,8 @@ impl Entry {
             (Space::Vectors { dim }, _) => self.build_plain(dim, params, key),
             (Space::Contexts { dim, action_dim: 0 }, Contexts::ModelEach) => {
                 let models = ModelEach { entry: self.clone(), dim, settings: settings.clone() };
-                // One is made at once: it says what an action is thought of that was never tried, and what cannot be made is known now.
+                // One is made at once: it says what an action is thought of that was never tried, and what cannot be
+                // made is known now.
                 let untried = self.build_plain(dim, params, key)?;
                 Ok(Box::new(PerAction::new(self.name, Arc::new(models), settings.clone(), key, untried)))
             }
@@ -243,8 +245,8 @@ impl Sample {
     }
 }
 
-/// Fills in what an experiment's environment tells (number of neurons, noise) where the table marks a parameter as told and
-/// the user gave no value. A fact `name_at_most` is told to those who are content with a bound on `name`.
+/// Fills in what an experiment's environment tells (number of neurons, noise) where the table marks a parameter as told
+/// and the user gave no value. A fact `name_at_most` is told to those who are content with a bound on `name`.
 pub fn tell<N: AsRef<str>>(entry: &Entry, settings: &Settings, facts: &[(N, Value)]) -> Settings {
     let mut told = settings.clone();
     for (fact, value) in facts.iter().map(|(name, value)| (name.as_ref(), value)) {

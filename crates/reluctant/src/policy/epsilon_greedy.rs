@@ -1,7 +1,8 @@
 //! `epsilon-greedy`: the best arm by its predicted mean, and now and then any.
 //!
-//! In round t any arm is taken, each with the same probability, with probability min(1, ε·t^(−power)); else the one of greatest predicted
-//! mean. What predicts is a parameter (`belief`, see `policy/any_belief.rs`). A choice's propensity is known.
+//! In round t any arm is taken, each with the same probability, with probability min(1, ε·t^(−power)); else the one of
+//! greatest predicted mean. What predicts is a parameter (`belief`, see `policy/any_belief.rs`). A choice's propensity
+//! is known.
 
 use super::any_belief::{BELIEF, ByChance, LAMBDA, read_heads, restore_heads};
 use super::{Build, Contexts, Entry, Restore, Rule, Sample, SharedModel, confidence};

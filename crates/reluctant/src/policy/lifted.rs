@@ -1,8 +1,8 @@
 //! Biases: a policy of one more dimension that sees (x, 1) in the place of x ([`Lifted`]).
 //!
 //! OFU-ReLU and OFU-ReLU+ are made for networks without biases; on (x, 1) a bias is one more weight. On finite arms
-//! nothing else changes. On the sphere the optimistic action is another problem ([`biased_optimistic_action`]), solved with
-//! a proven gap in two and three dimensions and without a proof in more.
+//! nothing else changes. On the sphere the optimistic action is another problem ([`biased_optimistic_action`]), solved
+//! with a proven gap in two and three dimensions and without a proof in more.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

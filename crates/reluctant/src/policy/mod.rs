@@ -102,6 +102,21 @@ pub const BUILT_IN: &[Entry] = &[
 /// - `learn` accepts any past choice, late or out of order, and refuses a number that is not finite without changing
 ///   anything.
 /// - A policy restored from its [`Snapshot`] goes on to the bit.
+///
+/// ```
+/// use reluctant::{Key, Offer, Scratch, Settings, policy};
+///
+/// let (key, mut scratch) = (Key::new(1), Scratch::default());
+/// let mut policy = policy::build("oful", 2, &Settings::new().with("lambda", 0.1), key)?;
+/// let arms = [1.0, 0.0, 0.0, 1.0]; // two arms, row after row
+/// for t in 1..=20 {
+///     let choice = policy.select(Offer::finite(2, &arms)?, key.round(t), &mut scratch)?;
+///     policy.update(&choice, choice.action[1])?; // the second arm is rewarded with 1, the first with 0
+/// }
+/// let last = policy.select(Offer::finite(2, &arms)?, key.round(21), &mut scratch)?;
+/// assert_eq!(last.action[1], 1.0);
+/// # Ok::<(), reluctant::Error>(())
+/// ```
 pub trait Policy: fmt::Debug + Send + Sync {
     /// Its name in the registry.
     fn name(&self) -> &'static str;

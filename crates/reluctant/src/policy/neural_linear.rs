@@ -1,12 +1,15 @@
-//! `neural-linear`: Thompson sampling on a Bayesian linear regression whose features are the last hidden layer of a network.
+//! `neural-linear`: Thompson sampling on a Bayesian linear regression whose features are the last hidden layer of a
+//! network.
 //!
-//! A network with one hidden layer is trained on all rewards; on its hidden units sits a Bayesian linear regression with unknown noise
-//! ([`LastLayer`]). Each round draws the noise level σ² from its inverse gamma posterior and weights from N(ŵ, σ²A⁻¹), and takes the arm
-//! of greatest value. The network is trained anew, from where it stands, when the number of rewards has grown by the share `growth`;
-//! in between only the regression learns. In contexts all actions share the hidden layer and each has a regression and a noise level of
-//! its own, as published; on rows there is one regression.
+//! A network with one hidden layer is trained on all rewards; on its hidden units sits a Bayesian linear regression
+//! with unknown noise ([`LastLayer`]). Each round draws the noise level σ² from its inverse gamma posterior and weights
+//! from N(ŵ, σ²A⁻¹), and takes the arm of greatest value. The network is trained anew, from where it stands, when the
+//! number of rewards has grown by the share `growth`; in between only the regression learns. In contexts all actions
+//! share the hidden layer and each has a regression and a noise level of its own, as published; on rows there is one
+//! regression.
 //!
-//! Besides the published method, inputs and rewards are scaled by what was seen. All rewards are kept. A score's width is one standard deviation. The probability of a choice has no closed form: it has no propensity.
+//! Besides the published method, inputs and rewards are scaled by what was seen. All rewards are kept. A score's width
+//! is one standard deviation. The probability of a choice has no closed form: it has no propensity.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,13 +1,13 @@
 //! `neural-linucb`: LinUCB whose features are the last hidden layer of a network, which is explored no deeper.
 //!
-//! A network with one hidden layer is trained on all rewards; on its hidden units φ sits ridge regression ([`LastLayer`]). The arm of
-//! greatest ŵ·φ + α·σ·√(φᵀA⁻¹φ) is chosen. The network is trained anew, from where it stands, when the number of rewards has grown by the
-//! share `growth`; in between only the regression learns. In contexts all actions share the hidden layer and each has a
-//! regression of its own.
+//! A network with one hidden layer is trained on all rewards; on its hidden units φ sits ridge regression
+//! ([`LastLayer`]). The arm of greatest ŵ·φ + α·σ·√(φᵀA⁻¹φ) is chosen. The network is trained anew, from where it
+//! stands, when the number of rewards has grown by the share `growth`; in between only the regression learns. In
+//! contexts all actions share the hidden layer and each has a regression of its own.
 //!
-//! Besides the published method, inputs and rewards are scaled by what was seen, the noise level σ is estimated, one for all actions, λ is
-//! found by evidence unless given, and the regressions are made anew from all rewards after each training, because features of two networks
-//! do not add up. All rewards are kept.
+//! Besides the published method, inputs and rewards are scaled by what was seen, the noise level σ is estimated, one
+//! for all actions, λ is found by evidence unless given, and the regressions are made anew from all rewards after each
+//! training, because features of two networks do not add up. All rewards are kept.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,9 @@
 //! `neural-ts`: Thompson sampling on the gradients of a trained network.
 //!
-//! The belief is that of `neural-ucb`: a network f(x; θ), trained on all rewards, and the norm √(gᵀU⁻¹g) of its gradients under those of
-//! past choices. Each round draws a value for every arm by itself, normal with mean f(x) and standard deviation √(λν·gᵀU⁻¹g) (under
-//! `zhou` γ·√(gᵀZ⁻¹g/m)), and takes the greatest. Networks, updates and what happens in contexts are described at `neural-ucb`.
+//! The belief is that of `neural-ucb`: a network f(x; θ), trained on all rewards, and the norm √(gᵀU⁻¹g) of its
+//! gradients under those of past choices. Each round draws a value for every arm by itself, normal with mean f(x) and
+//! standard deviation √(λν·gᵀU⁻¹g) (under `zhou` γ·√(gᵀZ⁻¹g/m)), and takes the greatest. Networks, updates and what
+//! happens in contexts are described at `neural-ucb`.
 //!
 //! A score's width is one standard deviation. The probability of a choice has no closed form: it has no propensity.
 

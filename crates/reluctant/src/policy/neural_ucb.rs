@@ -1,7 +1,7 @@
 //! `neural-ucb`: optimism on the gradients of a trained network, the paper's other baselines.
 //!
-//! A network f(x; θ) is trained on all rewards so far; the arm of greatest f(x) + width(x) is chosen, where the width is the norm of
-//! the gradient g(x) = ∂f/∂θ under the gradients of past choices. Three presets, as in the paper:
+//! A network f(x; θ) is trained on all rewards so far; the arm of greatest f(x) + width(x) is chosen, where the width
+//! is the norm of the gradient g(x) = ∂f/∂θ under the gradients of past choices. Three presets, as in the paper:
 //!
 //! | preset | network | hidden units |
 //! | --- | --- | --- |
@@ -20,14 +20,14 @@
 //!
 //! Under `zhou`, T and TW have no second layer to be symmetric in and no √m: they start from random unit neurons.
 //! The matrix is the full one or its diagonal (`matrix`). The history is kept, because each round trains on all of it.
-//! With `batch` = B the network is trained, and past choices enter the matrix, only once in B rewards (Gu, Karbasi, Khosravi, Mirrokni and Zhou 2021,
-//! Batched neural bandits); rewards can then come B at a time.
+//! With `batch` = B the network is trained, and past choices enter the matrix, only once in B rewards (Gu, Karbasi,
+//! Khosravi, Mirrokni and Zhou 2021, Batched neural bandits); rewards can then come B at a time.
 //!
-//! In contexts with named actions there is one network for all of them: the hidden layer is shared, with biases, and each action has a
-//! head, its own output weights and bias. The gradient of an action's value lives in the hidden layer and in its head. Inputs and
-//! rewards are scaled by what was seen. Training is by Adam and not after every reward, but when the number of rewards has grown by the
-//! share `growth` (`network/trained.rs`); `preset`, `update` and `steps` do not matter there. The score is the authors',
-//! fₐ + √(λν·gₐᵀU⁻¹gₐ).
+//! In contexts with named actions there is one network for all of them: the hidden layer is shared, with biases, and
+//! each action has a head, its own output weights and bias. The gradient of an action's value lives in the hidden layer
+//! and in its head. Inputs and rewards are scaled by what was seen. Training is by Adam and not after every reward, but
+//! when the number of rewards has grown by the share `growth` (`network/trained.rs`); `preset`, `update` and `steps` do
+//! not matter there. The score is the authors', fₐ + √(λν·gₐᵀU⁻¹gₐ).
 
 use serde::{Deserialize, Serialize};
 

@@ -386,9 +386,9 @@ impl Fitting {
 
     /// A bound S on the norm of the true weights on x‡, of unit neurons and slope −1 ≤ a < 1.
     ///
-    /// Since ½x = 1ᵢx + (½−1ᵢ)x, neuron i has the weights (1+a)θᵢ on 1ᵢx and 2aθᵢ on (½−1ᵢ)x or, where the estimate has the wrong
-    /// sign, (1+a)θᵢ and 2θᵢ: S² = k(4 + (1+a)²), the paper's 5k for ReLUs. With biases, twice as much: a neuron (θᵢ, bᵢ) with |bᵢ| ≤ 1
-    /// is no longer than √2.
+    /// Since ½x = 1ᵢx + (½−1ᵢ)x, neuron i has the weights (1+a)θᵢ on 1ᵢx and 2aθᵢ on (½−1ᵢ)x or, where the estimate has
+    /// the wrong sign, (1+a)θᵢ and 2θᵢ: S² = k(4 + (1+a)²), the paper's 5k for ReLUs. With biases, twice as much: a
+    /// neuron (θᵢ, bᵢ) with |bᵢ| ≤ 1 is no longer than √2.
     pub(super) fn norm_bound(&self, biases: bool) -> f64 {
         let turned = match &self.method {
             Method::LevenbergMarquardt(options) => 1.0 + options.slope,

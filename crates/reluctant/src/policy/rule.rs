@@ -24,8 +24,8 @@ pub enum Rule {
         /// How fast it falls.
         power: f64,
     },
-    /// An action whose mean is less than the greatest by the gap Δ has probability 1/(K + γΔ) among K, with γ = gamma·√(Kt) in round t; the
-    /// best has the rest.
+    /// An action whose mean is less than the greatest by the gap Δ has probability 1/(K + γΔ) among K, with γ =
+    /// gamma·√(Kt) in round t; the best has the rest.
     InverseGap {
         /// How fast exploration ends.
         gamma: f64,

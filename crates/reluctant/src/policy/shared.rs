@@ -1,8 +1,8 @@
 //! Contexts with named actions that have no features of their own: one belief for all actions.
 //!
-//! What the actions share is learnt from every reward, and each has a head of its own ([`Heads`]). An action gets its head with its
-//! first reward; until then it is judged by a fresh one. Actions that are no longer offered keep theirs. The names of the actions are
-//! part of the snapshot.
+//! What the actions share is learnt from every reward, and each has a head of its own ([`Heads`]). An action gets its
+//! head with its first reward; until then it is judged by a fresh one. Actions that are no longer offered keep theirs.
+//! The names of the actions are part of the snapshot.
 
 use std::collections::BTreeMap;
 use std::fmt;

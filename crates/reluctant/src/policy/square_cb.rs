@@ -1,8 +1,9 @@
 //! `square-cb`: arms by chance, the rarer the less they promise.
 //!
-//! Of K arms, one whose predicted mean is less than the greatest by the gap Δ is taken with probability 1/(K + γΔ), the best with the rest;
-//! γ = `gamma`·√(Kt) in round t, so that exploration ends. Gaps are in units of rewards: where these are not of size one, `gamma`
-//! should be divided by their size. What predicts is a parameter (`belief`, see `policy/any_belief.rs`). A choice's propensity is known.
+//! Of K arms, one whose predicted mean is less than the greatest by the gap Δ is taken with probability 1/(K + γΔ), the
+//! best with the rest; γ = `gamma`·√(Kt) in round t, so that exploration ends. Gaps are in units of rewards: where
+//! these are not of size one, `gamma` should be divided by their size. What predicts is a parameter (`belief`, see
+//! `policy/any_belief.rs`). A choice's propensity is known.
 
 use super::any_belief::{BELIEF, ByChance, LAMBDA, read_heads, restore_heads};
 use super::{Build, Contexts, Entry, Restore, Rule, Sample, SharedModel, confidence};

@@ -22,14 +22,16 @@ pub fn gap_floor(neurons: usize) -> f64 {
     gap_at_value(neurons as f64)
 }
 
-/// (1 − a)(1 − b²)/(2‖s*‖): no network of leaky units of slope 0 ≤ a < 1, unit neurons with biases |bᵢ| ≤ b < 1 and a second layer
-/// of ones has a smaller gap minᵢ |θᵢ·x* + bᵢ|. s* is the slope of f at x*: without biases ‖s*‖ = f*, and always ‖s*‖ ≤ k.
+/// (1 − a)(1 − b²)/(2‖s*‖): no network of leaky units of slope 0 ≤ a < 1, unit neurons with biases |bᵢ| ≤ b < 1 and a
+/// second layer of ones has a smaller gap minᵢ |θᵢ·x* + bᵢ|. s* is the slope of f at x*: without biases ‖s*‖ = f*, and
+/// always ‖s*‖ ≤ k.
 ///
-/// *Proof.* g(z) = max(az, z), so everywhere f is at least the affine function c_A + s_A·x that it is where the units of A are active:
-/// s_A = Σ_A θᵢ + a·Σ_rest θᵢ, and c_A the same of the biases. So f* ≥ c_A + ‖s_A‖ for every A. With the units A* that are active at x*,
-/// f* = c* + s*·x* ≤ c* + ‖s*‖; so f* = c* + ‖s*‖ and s* = ‖s*‖·x*. Let e = 1 − a and zᵢ = θᵢ·x* + bᵢ. Switching off a unit i of A* gives
-/// c* − ebᵢ + ‖s* − eθᵢ‖ ≤ f* = c* + ‖s*‖. Squared, e² − 2eθᵢ·s* ≤ 2e‖s*‖bᵢ + e²bᵢ², that is 2‖s*‖zᵢ ≥ e(1 − bᵢ²). Switching on another
-/// unit gives −2‖s*‖zᵢ ≥ e(1 − bᵢ²) in the same way. In particular s* is not 0. ∎
+/// *Proof.* g(z) = max(az, z), so everywhere f is at least the affine function c_A + s_A·x that it is where the units
+/// of A are active: s_A = Σ_A θᵢ + a·Σ_rest θᵢ, and c_A the same of the biases. So f* ≥ c_A + ‖s_A‖ for every A. With
+/// the units A* that are active at x*, f* = c* + s*·x* ≤ c* + ‖s*‖; so f* = c* + ‖s*‖ and s* = ‖s*‖·x*. Let e = 1 − a
+/// and zᵢ = θᵢ·x* + bᵢ. Switching off a unit i of A* gives c* − ebᵢ + ‖s* − eθᵢ‖ ≤ f* = c* + ‖s*‖. Squared, e² −
+/// 2eθᵢ·s* ≤ 2e‖s*‖bᵢ + e²bᵢ², that is 2‖s*‖zᵢ ≥ e(1 − bᵢ²). Switching on another unit gives −2‖s*‖zᵢ ≥ e(1 − bᵢ²) in
+/// the same way. In particular s* is not 0. ∎
 ///
 /// For |z|, a = −1, the proof holds as it stands: ν* ≥ 1/f* ≥ 1/k without biases.
 pub fn leaky_gap(slope: f64, bias: f64, size: f64) -> f64 {

@@ -94,8 +94,8 @@ fn thousands_of_networks_with_biases_keep_the_gap() {
     assert!(least < 1.2);
 }
 
-/// x is in the span of x‡, so leaky units need no new features: the weights that `ofu-relu` assumes a bound of, whatever the
-/// signs of the estimate; √(k(4 + (1+a)²)) is attained when every sign is wrong.
+/// x is in the span of x‡, so leaky units need no new features: the weights that `ofu-relu` assumes a bound of,
+/// whatever the signs of the estimate; √(k(4 + (1+a)²)) is attained when every sign is wrong.
 #[test]
 fn leaky_networks_are_linear_in_the_same_features() {
     let mut stream = Key::new(3).stream();
@@ -153,7 +153,8 @@ fn a_leaky_neuron_that_is_avoided_costs_its_loss() {
     assert!(tightest >= 1.0);
 }
 
-/// With signs ±1 nothing keeps the best action from a kink, whatever the slope: it lies on one in a third of random networks.
+/// With signs ±1 nothing keeps the best action from a kink, whatever the slope: it lies on one in a third of random
+/// networks.
 #[test]
 fn signs_may_have_no_gap_whatever_the_slope() {
     let mut without = 0;

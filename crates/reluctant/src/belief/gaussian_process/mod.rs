@@ -79,7 +79,8 @@ impl GaussianProcess {
         }
     }
 
-    /// Loss and price of its evidence: −2 log of the density of all rewards is loss/σ² + price, up to what all models share.
+    /// Loss and price of its evidence: −2 log of the density of all rewards is loss/σ² + price, up to what all models
+    /// share.
     pub(crate) fn evidence(&self) -> (f64, f64) {
         self.process.gp.evidence()
     }

@@ -13,8 +13,8 @@ pub(super) const MAX_BUDGET: u64 = 2000;
 /// The noise that is assumed until there is something to find it from.
 const FIRST_SIGMA: f64 = 0.1;
 
-/// The leeway where something but length-scale and variance is by evidence. Of what evidence does not refute by more than two
-/// nats, the hyperparameters that doubt most keep a policy from staying with what early luck made look good.
+/// The leeway where something but length-scale and variance is by evidence. Of what evidence does not refute by more
+/// than two nats, the hyperparameters that doubt most keep a policy from staying with what early luck made look good.
 const DOUBT: f64 = 2.0;
 
 pub(crate) const SIGMA: Param =

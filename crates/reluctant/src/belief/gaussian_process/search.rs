@@ -88,7 +88,8 @@ impl Search {
     }
 
     /// Takes note of an observation that belongs to process `of`, and goes on searching. `current` are the present
-    /// hyperparameters. New processes, if they have caught up; of those that are behind the last one nothing was observed.
+    /// hyperparameters. New processes, if they have caught up; of those that are behind the last one nothing was
+    /// observed.
     pub(super) fn observe(&mut self, of: usize, x: &[f64], y: f64, current: (Kernel, f64)) -> Option<Renewed> {
         if self.ys.len() < LAST || !matches!(self.stage, Stage::Resting) {
             self.xs.extend_from_slice(x);
@@ -154,7 +155,8 @@ impl Search {
             group.xs.extend_from_slice(&self.xs[at * dim..(at + 1) * dim]);
             group.ys.push(self.ys[at]);
         }
-        // The points of the present processes are those that the present hyperparameters need: they would speak for them.
+        // The points of the present processes are those that the present hyperparameters need: they would speak for
+        // them.
         for group in &mut groups {
             let (all, kept) = (group.ys.len(), group.ys.len().min(POINTS));
             let spread = (0..kept).map(|i| i * all / kept);

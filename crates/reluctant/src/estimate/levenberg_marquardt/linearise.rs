@@ -1,9 +1,10 @@
 //! The gradient Jᵀr and the normal matrix JᵀJ of a step.
 //!
-//! **The normal matrix is nearly free.** Its block for neurons i, j is cᵢcⱼ·Hᵢ·Sᵢⱼ·Hⱼ with Sᵢⱼ = Σ xxᵀ over the samples where
-//! both are active. For leaky units of slope a it is a²·S + a(1−a)(Sᵢᵢ + Sⱼⱼ) + (1−a)²·Sᵢⱼ, S over all samples, instead. Sᵢⱼ changes only where a sample changes its activation pattern, so each iteration adds and removes those
-//! few samples instead of summing over all: an iteration costs a pass over the data for the value and the gradient, and a
-//! Cholesky factorisation.
+//! **The normal matrix is nearly free.** Its block for neurons i, j is cᵢcⱼ·Hᵢ·Sᵢⱼ·Hⱼ with Sᵢⱼ = Σ xxᵀ over the samples
+//! where both are active. For leaky units of slope a it is a²·S + a(1−a)(Sᵢᵢ + Sⱼⱼ) + (1−a)²·Sᵢⱼ, S over all samples,
+//! instead. Sᵢⱼ changes only where a sample changes its activation pattern, so each iteration adds and removes those
+//! few samples instead of summing over all: an iteration costs a pass over the data for the value and the gradient, and
+//! a Cholesky factorisation.
 
 use super::{Freedom, Solver};
 use crate::activation::{RoundedKink, is_on};
@@ -119,8 +120,8 @@ impl Solver<'_> {
         RoundedKink { slope: self.problem.slope, rounding: self.rounding }
     }
 
-    /// The sums of xxᵀ, weighted by the product of two derivatives, where units leak: for neurons i ≤ j, or of neuron i and the linear
-    /// term (j = k).
+    /// The sums of xxᵀ, weighted by the product of two derivatives, where units leak: for neurons i ≤ j, or of neuron i
+    /// and the linear term (j = k).
     #[inline(always)]
     fn leak(&mut self, i: usize, j: usize) {
         let (k, block, a) = (self.neurons, self.problem.dim * self.problem.dim, self.problem.slope);
@@ -138,8 +139,8 @@ impl Solver<'_> {
         }
     }
 
-    /// Sᵢᵢ, which begins at `at`, with the curvature r/(2εcᵢ)·xxᵀ of the samples whose rounded kink bends upwards (a factor cᵢ²
-    /// follows with the block). It is left out where cᵢ is too small for the quotient.
+    /// Sᵢᵢ, which begins at `at`, with the curvature r/(2εcᵢ)·xxᵀ of the samples whose rounded kink bends upwards (a
+    /// factor cᵢ² follows with the block). It is left out where cᵢ is too small for the quotient.
     #[inline(always)]
     fn bend_kinks(&mut self, i: usize, at: usize) {
         let (d, n, kink) = (self.problem.dim, self.problem.len, self.kink());
@@ -254,8 +255,8 @@ mod tests {
     use super::*;
     use crate::estimate::problem::{Point, Problem, evaluate};
 
-    /// The residuals and the Jacobian as one would write them down: a row a sample, a column an unknown, with the reflection
-    /// as a full matrix.
+    /// The residuals and the Jacobian as one would write them down: a row a sample, a column an unknown, with the
+    /// reflection as a full matrix.
     fn plain(problem: &Problem, at: &Point, free: Freedom) -> (Vec<f64>, Vec<Vec<f64>>) {
         let mut residuals = Vec::new();
         let mut jacobian = Vec::new();

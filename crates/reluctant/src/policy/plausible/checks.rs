@@ -1,8 +1,9 @@
 //! Which rounds are checks, and which may be probes ([`super::optimism`] says what for): ever fewer, the more was seen.
 
-/// Checks while the number of observations grows e-fold, from so many observations on: before, somebody hopes for
-/// anything.
+/// How many checks there are while the number of observations grows e-fold.
 const CHECKS: f64 = 10.0;
+/// The first check comes after so many observations. With fewer, some plausible network expects much of nearly every
+/// arm, and a check would be a choice at random.
 pub(super) const CHECKED_FROM: u64 = 20;
 /// The first probe comes after so many observations, the next ones after twice as many each.
 const PROBED_FROM: u64 = 4096;

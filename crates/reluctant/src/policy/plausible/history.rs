@@ -11,8 +11,8 @@ use crate::kernels::{LANES, Lane};
 use crate::rng::{Key, normal};
 use crate::spare::with_zeros;
 
-/// While nobody refits, so many times the budget are kept before they are condensed: that costs as much as many
-/// rounds, and nobody waits for it.
+/// While no network is refitted, so many times the budget are kept before they are condensed: condensing costs as much
+/// as many rounds, and a frozen network does not need it.
 const ASLEEP: usize = 4;
 
 /// The budgets that are allowed.
@@ -41,7 +41,7 @@ pub(super) struct History {
     key: Key,
     /// The most observations kept for refits.
     budget: usize,
-    /// While nobody refits there are no perturbations.
+    /// While no network is refitted there are no perturbations.
     asleep: bool,
     condenser: Condenser,
 }
@@ -73,7 +73,7 @@ impl History {
         }
     }
 
-    /// Lets go of the perturbations until [`History::wake`]: nobody refits.
+    /// Lets go of the perturbations until [`History::wake`]: no network is refitted meanwhile.
     pub(super) fn sleep(&mut self) {
         self.asleep = true;
         self.jitter.clear();

@@ -1,8 +1,8 @@
 //! Networks of infinitely many neurons: the largest model, a Gaussian process.
 //!
-//! Its kernel is by evidence that of a wide ReLU network, or another one ([`GaussianProcess`]). It is one of the models if
-//! the number of neurons is not given, and acts while its evidence exceeds that of the best network: so rewards that are no
-//! sum of a few neurons end here.
+//! Its kernel is by evidence that of a wide ReLU network, or another one ([`GaussianProcess`]). It is one of the models
+//! if the number of neurons is not given, and acts while its evidence exceeds that of the best network: so rewards that
+//! are no sum of a few neurons end here.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +14,8 @@ use crate::scratch::Scratch;
 const POINTS: usize = 100;
 /// Widths in standard deviations.
 const WIDTH: f64 = 1.5;
-/// It acts when its evidence exceeds that of the best network by this, in units of 2 log: an advantage that luck does not
-/// give.
+/// It acts when its evidence exceeds that of the best network by this, in units of 2 log: an advantage that luck does
+/// not give.
 const CONVINCING: f64 = 6.0;
 /// From here on the networks are refitted in checks alone.
 const FAR_AHEAD: f64 = 40.0;

@@ -7,8 +7,8 @@
 //! > mean + c·s,
 //!
 //! where mean and spread s are taken over the plausible networks. Alone that would sometimes stay with an arm that is
-//! good but not the best. So in a few rounds, ever fewer, it plays what the most hopeful networks hope most of, and in
-//! very few what they know least about ([`optimism`]).
+//! good but not the best. So in a few rounds, ever fewer, it plays the arm of which the most hopeful networks expect
+//! most, and in very few what they know least about ([`optimism`]).
 //!
 //! The models, from small to large, and the rule that chooses among them:
 //!
@@ -94,7 +94,7 @@ const WATCH: f64 = 100.0;
 const SURPRISED: f64 = 1.75;
 /// In a probe a single residual of so many standard deviations says so.
 const PROBE_SURPRISED: f64 = 2.5;
-/// Widths of the frozen stage, in standard deviations: docs/rivals.md derives that √2 costs least. In a check it is
+/// Widths of the frozen stage, in standard deviations: docs/laboratory.md derives that √2 costs least. In a check it is
 /// what the most hopeful sixteenth of draws from a normal distribution reach on average.
 const FROZEN_WIDTH: f64 = 1.5;
 const FROZEN_HOPE: f64 = 2.0;

@@ -7,8 +7,8 @@
 //! is found; if not, the observation refutes them, and the next check looks elsewhere. Checks come at a rate of
 //! 1/n, so their cost grows like log T.
 //!
-//! One mistake survives that: an early observation that noise has put far off, in a region that nobody enters again,
-//! makes all networks sure of the wrong thing, and then one of them is frozen. So in the frozen stage there are
+//! One mistake survives that: an early observation that noise has put far off, in a region where no arm is chosen
+//! again, makes all networks sure of the wrong thing, and then one of them is frozen. So in the frozen stage there are
 //! *probes*, of an arm for which there is any doubt left, at 4,096 observations and whenever there are twice as many.
 //! One that fails melts the frozen network.
 

@@ -4,8 +4,8 @@
 //! A proposal is fitted like a member, and takes the place of one as often as its evidence says. Most proposals are
 //! variations of a plausible network. But what a trial that stays with the second-best arm has overlooked is rarely
 //! near what it believes: in one that was looked at, of a thousand new starts some thirty came to see it, of a
-//! thousand variations three. So before a check ([`super::optimism`]) there is a *search*: many new starts, that it
-//! may be known what to hope for.
+//! thousand variations three. So before a check ([`super::optimism`]) there is a *search*: many new starts, so that the
+//! check also considers networks that the present ones are far from.
 
 use super::checks::is_check;
 use super::ensemble::{COLD_STEPS, Ensemble, WARM_STEPS};

@@ -7,7 +7,7 @@
 //! 1984). So each size is charged for its first predictions, each the Student distribution that the mean and the spread
 //! of its members make, and its members weigh less, but not so little that they are given up. After a dozen
 //! observations all sizes that still fit count alike again: who stays sure of a size explores too little
-//! (docs/rivals.md has the figures).
+//! (docs/laboratory.md has the figures).
 
 use serde::{Deserialize, Serialize};
 
