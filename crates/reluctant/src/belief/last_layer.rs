@@ -33,8 +33,9 @@ pub(crate) const LAMBDA: Param = Param::new(
     "penalty λ of the regressions: the ratio of noise to prior variance",
 );
 
-/// Exponents of the grid of λ, in powers of √10.
-const GRID: std::ops::RangeInclusive<i32> = -6..=6;
+/// Exponents of the grid of λ, in powers of √10. λ is at least 1: features of a network that was trained on the same
+/// rewards explain them all, so that the evidence has nothing against a prior however wide, and exploring would not end.
+const GRID: std::ops::RangeInclusive<i32> = 0..=6;
 
 /// λ before the first training.
 const FIRST_LAMBDA: f64 = 1.0;
@@ -95,6 +96,12 @@ impl LastLayer {
             belief.add_head();
         }
         Ok(belief)
+    }
+
+    /// The same with so many times the weight decay.
+    pub(crate) fn with_decay_times(mut self, factor: f64) -> Self {
+        self.trained.multiply_decay(factor);
+        self
     }
 
     /// The belief that was saved, if its parts fit together.

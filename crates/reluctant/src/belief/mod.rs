@@ -16,7 +16,7 @@
 //!
 //! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once.
 //! [`LastLayer`], [`Ensemble`] and [`GradientHeads`] are such beliefs; [`Each`] makes one of any belief, with nothing
-//! shared.
+//! shared; [`Averaged`] is the mean of several.
 //!
 //! ```
 //! use reluctant::belief::{Belief, Features, Linear};
@@ -33,6 +33,7 @@
 //! # Ok::<(), reluctant::Error>(())
 //! ```
 
+mod averaged;
 mod each;
 mod ensemble;
 mod features;
@@ -55,6 +56,7 @@ use crate::offer::Rows;
 use crate::rng::{Key, Purpose, normal};
 use crate::scratch::Scratch;
 
+pub use averaged::Averaged;
 pub use each::Each;
 pub use ensemble::Ensemble;
 pub(crate) use ensemble::{MEMBERS, PRIOR};

@@ -49,6 +49,11 @@ impl Trained {
         })
     }
 
+    /// From now on networks are trained with so many times the weight decay.
+    pub(crate) fn multiply_decay(&mut self, factor: f64) {
+        self.training.multiply_decay(factor);
+    }
+
     /// Whether the parts fit together, for a network read from a file.
     pub(crate) fn is_consistent(&self) -> bool {
         (1..=MAX_WIDTH).contains(&(self.net.width() as u64))

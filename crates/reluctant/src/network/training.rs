@@ -59,6 +59,10 @@ impl Training {
         })
     }
 
+    pub(super) fn multiply_decay(&mut self, factor: f64) {
+        self.decay *= factor;
+    }
+
     pub(super) fn is_consistent(&self) -> bool {
         self.growth > 0.0 && self.epochs > 0.0 && self.epochs <= MOST_EPOCHS && self.rate > 0.0 && self.decay >= 0.0
     }

@@ -4,14 +4,16 @@
 //! | --- | --- | --- |
 //! | `network` | regression on the last layer of a trained network, shared by all actions | `width`, `lambda`, `growth`, `epochs`, `rate`, `decay` |
 //! | `linear` | ridge regression on features, in contexts an action each | `lambda`, `features`, `degree`, `discount` |
-//! | `gp` | a Gaussian process, in contexts an action each | `sigma`, `kernel`, `length`, `variance`, `budget`, `discount` |
+//! | `gp` | a Gaussian process, in contexts an action each with common hyperparameters | `sigma`, `kernel`, `length`, `variance`, `budget`, `discount` |
 
 use serde::{Deserialize, Serialize};
 
 use super::snapshot::{inconsistent, unreadable};
 use super::{Policy, Rule, Snapshot};
 use crate::action::{Action, check_observation};
-use crate::belief::{Asked, Belief, Each, Features, GaussianProcess, Heads, LastLayer, Linear, Noise};
+use crate::belief::{
+    Asked, Belief, Each, Features, GaussianProcess, GaussianProcesses, Heads, LastLayer, Linear, Noise,
+};
 use crate::choice::Choice;
 use crate::error::Result;
 use crate::limits::MAX_FEATURES;
@@ -50,18 +52,19 @@ enum Any<L, G> {
 }
 
 type AnyBelief = Any<Linear, GaussianProcess>;
-type AnyHeads = Any<Each<Linear>, Each<GaussianProcess>>;
+type AnyHeads = Any<Each<Linear>, GaussianProcesses>;
+
+fn read_linear(dim: usize, params: &Params) -> Result<Linear> {
+    let lambda = if params.get("lambda").is_some() { params.real("lambda")? } else { RIDGE };
+    Linear::new(dim, Features::read(dim, params)?, lambda)?.forgetting(params.real("discount")?)
+}
 
 impl AnyBelief {
-    fn read(dim: usize, inputs: Inputs, params: &Params, key: Key) -> Result<Self> {
+    fn read(dim: usize, params: &Params, key: Key) -> Result<Self> {
         Ok(match params.word("belief")? {
-            "linear" => {
-                let lambda = if params.get("lambda").is_some() { params.real("lambda")? } else { RIDGE };
-                let belief = Linear::new(dim, Features::read(dim, params)?, lambda)?;
-                Any::Linear(belief.forgetting(params.real("discount")?)?)
-            }
+            "linear" => Any::Linear(read_linear(dim, params)?),
             "gp" => Any::Gp(Box::new(GaussianProcess::read(dim, params)?)),
-            _ => Any::Network(Box::new(LastLayer::read(dim, inputs, NOISE, params, key)?)),
+            _ => Any::Network(Box::new(LastLayer::read(dim, Inputs::Rows, NOISE, params, key)?)),
         })
     }
 
@@ -111,17 +114,17 @@ impl AnyHeads {
         match self {
             Any::Network(belief) => belief.is_consistent(),
             Any::Linear(belief) => belief.all(Linear::is_consistent),
-            Any::Gp(belief) => belief.all(GaussianProcess::is_consistent),
+            Any::Gp(belief) => belief.is_consistent(),
         }
     }
 }
 
 /// The belief about actions that `params` name.
 pub(super) fn read_heads(dim: usize, params: &Params, key: Key) -> Result<Box<dyn Heads>> {
-    Ok(Box::new(match AnyBelief::read(dim, Inputs::Contexts, params, key)? {
-        Any::Network(belief) => AnyHeads::Network(belief),
-        Any::Linear(belief) => AnyHeads::Linear(Each::new(belief)),
-        Any::Gp(belief) => AnyHeads::Gp(Box::new(Each::new(*belief))),
+    Ok(Box::new(match params.word("belief")? {
+        "linear" => AnyHeads::Linear(Each::new(read_linear(dim, params)?)),
+        "gp" => AnyHeads::Gp(Box::new(GaussianProcesses::read(dim, params)?)),
+        _ => AnyHeads::Network(Box::new(LastLayer::read(dim, Inputs::Contexts, NOISE, params, key)?)),
     }))
 }
 
@@ -185,7 +188,7 @@ struct State {
 
 impl ByChance {
     pub(super) fn new(name: &'static str, rule: Rule, dim: usize, params: &Params, key: Key) -> Result<Self> {
-        let belief = AnyBelief::read(dim, Inputs::Rows, params, key)?;
+        let belief = AnyBelief::read(dim, params, key)?;
         Ok(ByChance { name, state: State { rule, learnt: 0, belief } })
     }
 

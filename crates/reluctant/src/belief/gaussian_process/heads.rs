@@ -45,7 +45,7 @@ impl GaussianProcesses {
         Err(Error::Snapshot { reason: "its parts do not have the dimensions it states".to_owned() })
     }
 
-    fn is_consistent(&self) -> bool {
+    pub(crate) fn is_consistent(&self) -> bool {
         let Frame { dim, budget, discount } = self.frame;
         let fits = |process: &Process| process.is_consistent(dim, budget) && process.discount() == discount;
         (1..=MAX_BUDGET).contains(&(budget as u64))
