@@ -16,7 +16,7 @@
 //!
 //! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once.
 //! [`LastLayer`], [`Ensemble`] and [`GradientHeads`] are such beliefs; [`Each`] makes one of any belief, with nothing
-//! shared; [`Averaged`] is the mean of several.
+//! shared; [`Averaged`] is the mean of several, and [`Paired`] has the mean of one belief and the spread of another.
 //!
 //! ```
 //! use reluctant::belief::{Belief, Features, Linear};
@@ -44,6 +44,7 @@ mod heads;
 mod last_layer;
 mod linear;
 mod network_gradients;
+mod paired;
 
 use std::fmt;
 
@@ -73,6 +74,7 @@ pub use linear::Linear;
 pub(crate) use linear::add_draw;
 pub use network_gradients::NetworkGradients;
 pub(crate) use network_gradients::{NETWORK_GRADIENTS, contexts_scale};
+pub use paired::Paired;
 
 /// What a policy knows of the rewards of vectors x.
 ///

@@ -19,6 +19,7 @@ mod neural_linear;
 mod neural_linucb;
 mod neural_ts;
 mod neural_ucb;
+mod nn_ucb;
 mod ofu_relu;
 mod ofu_relu_plus;
 mod oful;
@@ -61,6 +62,7 @@ pub use neural_linear::NeuralLinear;
 pub use neural_linucb::NeuralLinUcb;
 pub use neural_ts::NeuralTs;
 pub use neural_ucb::NeuralUcb;
+pub use nn_ucb::NnUcb;
 pub use ofu_relu::OfuRelu;
 pub use ofu_relu_plus::OfuReluPlus;
 pub use oful::Oful;
@@ -87,6 +89,7 @@ pub const BUILT_IN: &[Entry] = &[
     ofu_relu::ENTRY,
     ofu_relu_plus::ENTRY,
     neural_ucb::ENTRY,
+    nn_ucb::ENTRY,
     neural_ts::ENTRY,
     neural_linear::ENTRY,
     neural_linucb::ENTRY,
