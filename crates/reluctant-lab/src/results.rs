@@ -68,8 +68,29 @@ pub struct PolicyResults {
     pub params: Map<String, Value>,
     /// The parameters among them that tuning chose.
     pub tuned: Map<String, Value>,
+    /// The grid from which tuning chose, in the order of the experiment's description; empty if nothing was tuned.
+    pub tuning: Vec<Candidate>,
     /// The trials, by increasing number.
     pub trials: Vec<TrialCurve>,
+}
+
+/// A candidate of a grid, and what it paid on the tuning trials.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Candidate {
+    /// The values of the parameters that the grid lists.
+    pub settings: Map<String, Value>,
+    /// The final regret of each tuning trial.
+    pub regret: Vec<f64>,
+    /// Whether it was chosen: its mean is the lowest.
+    pub chosen: bool,
+}
+
+impl Candidate {
+    /// A candidate with the final regret of each of its tuning trials.
+    pub fn new(settings: Map<String, Value>, regret: Vec<f64>, chosen: bool) -> Self {
+        Candidate { settings, regret, chosen }
+    }
 }
 
 /// The regret of one trial.
@@ -99,7 +120,7 @@ impl PolicyResults {
     /// The trials of the policy `policy`, shown as `label`, of which no parameter is known.
     pub fn new(label: impl Into<String>, policy: impl Into<String>, trials: Vec<TrialCurve>) -> Self {
         let (label, policy) = (label.into(), policy.into());
-        PolicyResults { label, policy, params: Map::new(), tuned: Map::new(), trials }
+        PolicyResults { label, policy, params: Map::new(), tuned: Map::new(), tuning: Vec::new(), trials }
     }
 }
 

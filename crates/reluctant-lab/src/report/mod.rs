@@ -5,6 +5,7 @@
 
 mod digest;
 mod text;
+mod thin;
 
 pub mod csv;
 pub mod draw;
@@ -140,4 +141,17 @@ fn headline(environment: &EnvironmentDigest<'_>) -> String {
         [fewest, most] => format!("{} to {} trials", text::count(fewest as u64), text::count(most as u64)),
     };
     format!("{}: {trials} of {} rounds", environment.title, text::count(environment.results.rounds))
+}
+
+/// The labels of all policies, each once. A policy looks the same in every environment: its look goes by the place of
+/// its label here.
+fn labels<'a>(digests: &[&Digest<'a>]) -> Vec<&'a str> {
+    let mut labels: Vec<&str> = Vec::new();
+    let environments = digests.iter().flat_map(|digest| &digest.environments);
+    for policy in environments.flat_map(|environment| &environment.policies) {
+        if !labels.contains(&policy.label()) {
+            labels.push(policy.label());
+        }
+    }
+    labels
 }
