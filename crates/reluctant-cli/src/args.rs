@@ -24,11 +24,8 @@ pub(crate) enum Command {
     Reproduce(Reproduce),
     /// Runs the experiment that a TOML file describes; goes on where an earlier run stopped.
     Run(Run),
-    /// Rebuilds every output of a folder from its results.jsonl.
-    Report {
-        /// A folder that `run` or `reproduce` wrote.
-        dir: PathBuf,
-    },
+    /// Rebuilds every output of a folder from its results.jsonl; of two folders, writes a page with both side by side.
+    Report(Report),
     /// Fits a one-layer ReLU network to data with columns x1..xd,y.
     Fit(Fit),
     /// Lists policies and environments with their parameters, defaults, ranges and citations.
@@ -41,6 +38,17 @@ pub(crate) enum Command {
     Theory(Theory),
     /// Shows the best action of a network, its gap, the separation of its neurons and its number of cells.
     Inspect(Inspect),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Report {
+    /// A folder that `run` or `reproduce` wrote.
+    pub(crate) dir: PathBuf,
+    /// Another one to hold beside it.
+    pub(crate) other: Option<PathBuf>,
+    /// Where the page about two folders goes [default: comparison.html].
+    #[arg(long, value_name = "FILE", requires = "other")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -18,7 +18,7 @@ pub(crate) fn dispatch(registry: &Registry, args: Args) -> Result<(), Failure> {
     match args.command {
         Command::Reproduce(options) => reproduce::reproduce(registry, &options),
         Command::Run(options) => run::run(registry, &options),
-        Command::Report { dir } => report::report(registry, &dir),
+        Command::Report(options) => report::report(registry, &options),
         Command::Fit(options) => fit::fit(&options),
         Command::List { json } => list::list(registry, json),
         Command::Theory(options) => theory::theory(&options),

@@ -156,7 +156,8 @@ fn slope(policy: &PolicyDigest<'_>) -> table::Cell {
 fn chance(difference: f64, half_width: Option<f64>) -> &'static str {
     match half_width {
         None => "one trial cannot tell",
-        Some(half) if difference.abs() <= half => "yes, they may be equal",
+        Some(0.0) if difference == 0.0 => "no, equal in every trial",
+        Some(half) if difference.abs() <= half => "yes, may be equal",
         Some(_) if difference > 0.0 => "no, it pays more",
         Some(_) => "no, it pays less",
     }

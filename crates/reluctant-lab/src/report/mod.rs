@@ -103,6 +103,15 @@ pub fn write_all(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, ReportEr
     Ok(files.into_iter().filter_map(|(path, contents)| contents.map(|_| path)).collect())
 }
 
+/// Writes a page with two experiments side by side, each under the name that readers know it by.
+pub fn write_comparison(names: [&str; 2], results: [&Results; 2], file: &Path) -> Result<(), ReportError> {
+    results.iter().try_for_each(|results| results.check())?;
+    let digests = results.map(Digest::new);
+    let page = html::compare(names, digests.each_ref())
+        .map_err(|cause| ReportError::Render { file: "comparison.html", cause })?;
+    replace(file, page.as_bytes()).map_err(|cause| ReportError::Write { path: file.to_owned(), cause })
+}
+
 /// Removes the file at `path`, if there is one.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {

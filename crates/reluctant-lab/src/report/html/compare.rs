@@ -65,7 +65,10 @@ impl<'a, 'd> Two<'a, 'd> {
     }
 
     fn section(&self, both: [&EnvironmentDigest<'d>; 2], font: &Font, all: &[&str], share: &Share) -> String {
-        let titles = [0, 1].map(|i| format!("{}: {}", self.names[i], both[i].title));
+        // Where the section's title says the rest, a plot needs no more than the name of its experiment.
+        let same = both[0].title == both[1].title;
+        let titles = [0, 1]
+            .map(|i| if same { self.names[i].to_owned() } else { format!("{}: {}", self.names[i], both[i].title) });
         let figure = |i: usize| {
             let figure = Figure::mean(self.digests[i]).of_environment(both[i].index);
             figure.map_or_else(String::new, |one| framed(&one.scene(font), &escape(&titles[i])))
