@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// All finished trials of an experiment, in canonical order (never in order of completion).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Results {
     /// The experiment's short name.
@@ -22,7 +22,7 @@ pub struct Results {
 }
 
 /// One environment with every policy that played in it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EnvironmentResults {
     /// The short name, unique in the experiment.
@@ -47,7 +47,7 @@ pub struct EnvironmentResults {
 }
 
 /// A policy that has nothing to show yet.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LeftOut {
     /// What readers see.
@@ -57,7 +57,7 @@ pub struct LeftOut {
 }
 
 /// Every trial of one policy in one environment.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PolicyResults {
     /// What readers see; unique in the environment.
@@ -75,7 +75,7 @@ pub struct PolicyResults {
 }
 
 /// A candidate of a grid, and what it paid on the tuning trials.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Candidate {
     /// The values of the parameters that the grid lists.
