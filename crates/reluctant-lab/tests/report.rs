@@ -159,6 +159,20 @@ fn tables_fit_a_hundred_columns() {
 }
 
 #[test]
+fn tables_fit_any_width() {
+    for case in made_up::CASES {
+        let results = results(case);
+        let digest = report::Digest::new(&results);
+        for columns in [20, 33, 60, 77, 78, 90] {
+            let text = report::table::render_within(&digest, columns);
+            for line in text.lines() {
+                assert!(line.chars().count() <= columns, "{case} at {columns}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_page_asks_for_nothing_and_shows_labels_as_they_are() {
     let dir = directory("page");
     report::write_all(&results("labels"), &dir).unwrap();

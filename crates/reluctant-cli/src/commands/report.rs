@@ -4,12 +4,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use reluctant::Registry;
+use reluctant_lab::report::wrap::wrap;
 use reluctant_lab::report::{Digest, table, write_all, write_comparison};
 use reluctant_lab::results::Results;
 use reluctant_lab::{LabError, Store, run as lab};
 
 use crate::args;
 use crate::failure::Failure;
+use crate::width;
 
 pub(crate) fn report(registry: &Registry, options: &args::Report) -> Result<(), Failure> {
     match &options.other {
@@ -52,8 +54,9 @@ fn compare(registry: &Registry, dirs: [&PathBuf; 2], out: Option<&Path>) -> Resu
 pub(crate) fn write_report(results: &Results, dir: &Path) -> Result<(), Failure> {
     let files = write_all(results, dir)?;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", table::render(&Digest::new(results)))?;
+    let columns = width::columns().unwrap_or(table::COLUMNS);
+    writeln!(out, "{}", table::render_within(&Digest::new(results), columns))?;
     let names: Vec<_> = files.iter().filter_map(|file| file.file_name()).map(|name| name.to_string_lossy()).collect();
-    writeln!(out, "wrote {} to {}", names.join(", "), dir.display())?;
+    writeln!(out, "{}", wrap(&format!("wrote {} to {}", names.join(", "), dir.display()), columns, "", ""))?;
     Ok(())
 }

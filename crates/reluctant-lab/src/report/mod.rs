@@ -13,6 +13,7 @@ pub mod figure;
 pub mod html;
 pub mod json;
 pub mod table;
+pub mod wrap;
 
 use std::fs;
 use std::io::{self, Write};
