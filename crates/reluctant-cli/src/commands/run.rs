@@ -18,7 +18,7 @@ use crate::progress::Progress;
 
 pub(crate) fn run(registry: &Registry, options: &Run) -> Result<(), Failure> {
     let text = input::text(&options.spec)?;
-    let described = Experiment::parse(&text, &options.spec, registry)?;
+    let described = Experiment::parse(&text, &input::named(&options.spec), registry)?;
     let mut experiment = described.clone();
     if let Some(trials) = options.trials {
         experiment.trials = trials;
