@@ -19,11 +19,10 @@ def arms(count: int = 40, seed: int = 1) -> np.ndarray:
 def test_ofu_relu_shows_the_network_that_made_the_rewards() -> None:
     truth = ReluNet([[1.0, 0.0], [-0.6, 0.8]])
     policy = OfuRelu(dim=2, neurons=2, explore=30, seed=1)
-    for x in arms(29):
-        policy.update(x, float(truth([x])[0]))
-        assert policy.network() is None
-    x = arms(1, seed=7)[0]
-    policy.update(x, float(truth([x])[0]))
+    first, last = arms(29), arms(1, seed=7)
+    policy.update_batch(first, truth(first))
+    assert policy.network() is None
+    policy.update_batch(last, truth(last))
     found = policy.network()
     assert isinstance(found, ReluNet)
     assert np.allclose(found(arms()), truth(arms()), atol=1e-6)
@@ -32,8 +31,7 @@ def test_ofu_relu_shows_the_network_that_made_the_rewards() -> None:
 def test_plausible_shows_several_networks_with_weights() -> None:
     policy = Plausible(dim=2, neurons=2, networks=8)
     assert policy.network() is None
-    for x in arms():
-        policy.update(x, max(0.0, x[0]) + max(0.0, x[1]))
+    policy.update_batch(arms(), np.maximum(arms(), 0.0).sum(axis=1))
     networks = policy.network()
     assert sum(weight for weight, _ in networks) == pytest.approx(1.0)
     mean = sum(weight * net([[0.6, 0.8]])[0] for weight, net in networks)
@@ -42,8 +40,7 @@ def test_plausible_shows_several_networks_with_weights() -> None:
 
 def test_linear_policies_show_weights_by_feature_and_by_action() -> None:
     policy = Oful(dim=2, features="constant", lambda_=1e-6)
-    for x in arms():
-        policy.update(x, 2.0 + 3.0 * x[0] - x[1])
+    policy.update_batch(arms(), 2.0 + arms() @ [3.0, -1.0])
     assert policy.network() == pytest.approx({"x1": 3.0, "x2": -1.0, "1": 2.0}, abs=1e-4)
     policy = Oful(dim=2)
     for _ in range(5):
@@ -74,8 +71,7 @@ def test_computed_parameters_are_shown() -> None:
 @pytest.fixture(scope="module")
 def results() -> Results:
     environment = {"kind": "linear-sphere", "arms": 10}
-    policies = {"tuned": Oful, "uniform": Uniform}
-    return Experiment(environment, policies=policies, rounds=50, trials=3).run(progress=False)
+    return Experiment(environment, policies=[Oful, Uniform], rounds=50, trials=3).run(progress=False)
 
 
 def test_every_trials_curve_is_a_frame(results: Results) -> None:

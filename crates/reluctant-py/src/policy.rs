@@ -356,7 +356,7 @@ impl Policy {
     ///
     /// >>> from reluctant import Oful
     /// >>> policy = Oful(dim=2, lambda_=1.0)
-    /// >>> policy.update(action=[1.0, 0.0], reward=1.0)
+    /// >>> policy.update_batch([[1.0, 0.0]], [1.0])
     /// >>> policy.network()
     /// {'x1': 0.5, 'x2': 0.0}
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
