@@ -374,7 +374,7 @@ fn what_would_not_fit_in_memory_is_refused_before_it_starts() {
     }
     let header: Vec<String> = (1..=1000).map(|i| format!("x{i}")).collect();
     let row = vec!["0.5"; 1001].join(",");
-    fs::write(dir.path().join("wide.csv"), format!("{},y\n{row}\n", header.join(","))).unwrap();
+    fs::write(dir.path().join("wide.csv"), format!("{},y\n{row}\n{row}\n", header.join(","))).unwrap();
     refused(
         &reluctant(&["fit", "wide.csv", "--neurons", "64"], dir.path()),
         2,

@@ -38,7 +38,7 @@ pub(crate) fn list(registry: &Registry, name: Option<&str>, as_json: bool) -> Re
     }
     policies.iter().for_each(|entry| text += &page.row(*entry));
     if !policies.is_empty() {
-        text += &format!("Every policy also takes:\n{}\n", page.params(COMMON));
+        text += &format!("{}\n{}\n", wrap("Every policy also takes:", page.columns, "", ""), page.params(COMMON));
     }
     if name.is_none() {
         text += "ENVIRONMENTS\n\n";
