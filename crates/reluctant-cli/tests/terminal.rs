@@ -190,11 +190,12 @@ fn an_interrupt_says_how_to_go_on() {
         std::thread::yield_now();
     }
     let asked = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    if !asked.is_ok_and(|status| status.success()) {
+    let asked = asked.is_ok_and(|status| status.success());
+    if !asked {
         child.kill().unwrap();
-        return;
     }
     let output = child.wait_with_output().unwrap();
+    assert!(asked, "there is no program `kill`");
     let said = errors(&output);
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(said.contains("kept in out: the same command goes on from there"), "{said}");

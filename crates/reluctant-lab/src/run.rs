@@ -214,14 +214,17 @@ fn choose(
     Ok(least(&scored).and_then(|best| scored.into_iter().nth(best)).map(|(candidate, _)| candidate))
 }
 
-/// Every candidate of a grid with its final regret in each tuning trial; `None` if one is missing.
+/// A candidate of a grid with its final regret in each tuning trial.
+type Scored = (Settings, Vec<f64>);
+
+/// Every candidate of a grid with its scores; `None` if one is missing.
 fn score(
     registry: &Registry,
     experiment: &Experiment,
     environment: &EnvironmentSpec,
     contender: &Contender,
     finished: &HashMap<String, TrialCurve>,
-) -> Result<Option<Vec<(Settings, Vec<f64>)>>> {
+) -> Result<Option<Vec<Scored>>> {
     let mut scored = Vec::new();
     for candidate in contender.candidates() {
         let mut totals = Vec::new();
@@ -236,7 +239,7 @@ fn score(
 }
 
 /// The place of the least sum; the first of equals.
-fn least(scored: &[(Settings, Vec<f64>)]) -> Option<usize> {
+fn least(scored: &[Scored]) -> Option<usize> {
     let mut best: Option<(f64, usize)> = None;
     for (i, (_, totals)) in scored.iter().enumerate() {
         let sum: f64 = totals.iter().fold(0.0, |sum, total| sum + total);
@@ -260,7 +263,7 @@ fn tuning(
     }
     let scored = score(registry, experiment, environment, contender, finished)?.unwrap_or_default();
     let best = least(&scored);
-    let candidate = |(i, (settings, totals)): (usize, (Settings, Vec<f64>))| Candidate {
+    let candidate = |(i, (settings, totals)): (usize, Scored)| Candidate {
         settings: to_map(&settings),
         regret: totals,
         chosen: Some(i) == best,

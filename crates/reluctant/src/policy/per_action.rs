@@ -183,8 +183,8 @@ impl Policy for PerAction {
     }
 
     fn network(&self) -> Option<Fitted> {
-        let fitted = |(name, policy): (&Name, &Box<dyn Policy>)| Some((name.to_string(), policy.network()?));
-        let fitted: Vec<(String, Fitted)> = self.policies.iter().filter_map(fitted).collect();
+        let each = self.policies.iter().filter_map(|(name, policy)| Some((name.to_string(), policy.network()?)));
+        let fitted: Vec<(String, Fitted)> = each.collect();
         (!fitted.is_empty()).then_some(Fitted::Actions(fitted))
     }
 
