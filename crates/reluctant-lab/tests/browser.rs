@@ -4,6 +4,12 @@
 //! Where there is no Chromium (`chromium` on the path, or the program that the variable CHROMIUM names), the tests say so
 //! and pass. The audit by axe-core needs its file, which the variable AXE names; `./check --all` gets it from npm.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test says best what it expects by failing where it is not met"
+)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

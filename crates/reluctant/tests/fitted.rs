@@ -1,5 +1,11 @@
 //! What policies have fitted can be read, and every policy says why it chooses as it does.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test says best what it expects by failing where it is not met"
+)]
+
 use reluctant::play::play;
 use reluctant::policy::{self, Fitted};
 use reluctant::rng::{normal, unit_vector};
