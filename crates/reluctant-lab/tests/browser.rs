@@ -1,8 +1,8 @@
 //! The page in a real browser, used as a reader would use it: Chromium opens the report with a script that clicks,
 //! points and types, and the test reads what that script writes down.
 //!
-//! Where there is no Chromium (`chromium` on the path, or the program that the variable CHROMIUM names), the tests say so
-//! and pass. The audit by axe-core needs its file, which the variable AXE names; `./check --all` gets it from npm.
+//! Where there is no Chromium (`chromium` on the path, or the program that the variable CHROMIUM names), the tests say
+//! so and pass. The audit by axe-core needs its file, which the variable AXE names; `./check --all` gets it from npm.
 
 #![allow(
     clippy::unwrap_used,

@@ -58,8 +58,8 @@ fn misfit(data: &Data, fit: &PiecewiseFit, options: &args::Fit) -> Option<String
     let intercept = if options.intercept { "" } else { ", --intercept" };
     let signs = if options.signs == Signs::Free || options.intercept { "" } else { ", --signs free" };
     Some(format!(
-        "the network errs by {error:.3}, far more than the noise, {about} {noise:.3}: it does not explain these rewards; \
-         try more --neurons, more --restarts{signs}{intercept}"
+        "the network errs by {error:.3}, far more than the noise, {about} {noise:.3}: it does not explain these \
+         rewards; try more --neurons, more --restarts{signs}{intercept}"
     ))
 }
 

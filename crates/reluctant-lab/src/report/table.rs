@@ -15,8 +15,8 @@ pub const COLUMNS: usize = 100;
 const TABLE_FROM: usize = 78;
 
 /// What "linear" counts, below the tables.
-const LINEAR: &str = "linear: the share of trials that pay about as much in each late round as before, and at least 1 % \
-    of what random choice pays. It says how many, not how much: beside a low regret it is no failure.";
+const LINEAR: &str = "linear: the share of trials that pay about as much in each late round as before, and at least \
+    1 % of what random choice pays. It says how many, not how much: beside a low regret it is no failure.";
 
 /// Three rules and no more, as books set tables.
 const STYLE: TableStyle = TableStyle::new()

@@ -22,7 +22,8 @@
   }
   const key = (name, more = {}) => plot().dispatchEvent(new KeyboardEvent("keydown", { key: name, ...more }));
 
-  const found = { figures: all(".live").length, curves: count(".curve"), bands: count(".band"), trials: count(".trial") };
+  const found = { figures: all(".live").length, curves: count(".curve"), bands: count(".band") };
+  found.trials = count(".trial");
   found.caption = caption();
   found.values = all(".legend tbody tr", figure).map((row) => row.cells[1].textContent);
 

@@ -38,9 +38,9 @@ pub(super) const COLUMNS: &[(&str, &str)] = &[
     ),
     (
         "Tuned",
-        "Parameters chosen on trials of their own, which are not among those reported: of all values in the grid, those \
-         with the lowest mean regret. Where the best value is the smallest or the largest of its list, a better one may \
-         lie beyond it.",
+        "Parameters chosen on trials of their own, which are not among those reported: of all values in the grid, \
+         those with the lowest mean regret. Where the best value is the smallest or the largest of its list, a better \
+         one may lie beyond it.",
     ),
 ];
 
