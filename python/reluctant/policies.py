@@ -60,7 +60,7 @@ class Policy(_core.Policy):
         return _restore, (type(self), self.to_json()), getattr(self, "__dict__", None) or None
 
     def __repr__(self) -> str:
-        given = {"dim": self.dim, "seed": self.seed, **self.params}
+        given = {"dim": self.dim, "seed": self.seed, **self.given}
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
 

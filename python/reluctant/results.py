@@ -59,18 +59,22 @@ class Results:
         """One row an environment, policy and round: statistics of the cumulative regret over trials."""
         return _pandas(self._core.curves())
 
+    def rounds(self) -> pd.DataFrame:
+        """One row an environment, policy, trial and round: every trial's cumulative regret as it grew."""
+        return _pandas(self._core.rounds())
+
     def trials(self) -> pd.DataFrame:
         """One row a trial: its final regret, and whether it still grows linearly."""
         return _pandas(self._core.trials())
 
     def to_arrow(self, what: str = "curves") -> pa.Table:
-        """``curves``, ``trials`` or ``summary`` as a table of Arrow."""
+        """``curves``, ``rounds``, ``trials`` or ``summary`` as a table of Arrow."""
         import pyarrow as pa
 
         return pa.table(self.to_columns(what))
 
     def to_polars(self, what: str = "curves") -> pl.DataFrame:
-        """``curves``, ``trials`` or ``summary`` as a frame of polars."""
+        """``curves``, ``rounds``, ``trials`` or ``summary`` as a frame of polars."""
         import polars as pl
 
         return pl.DataFrame(self.to_columns(what))
@@ -95,14 +99,16 @@ class Results:
         return regret(self, **options)
 
     def to_columns(self, what: str = "curves") -> dict[str, Any]:
-        """``curves``, ``trials`` or ``summary`` as plain columns, which need no library but numpy."""
+        """``curves``, ``rounds``, ``trials`` or ``summary`` as plain columns, which need no library but numpy."""
         if what == "curves":
             return self._core.curves()
+        if what == "rounds":
+            return self._core.rounds()
         if what == "trials":
             return self._core.trials()
         if what == "summary":
             return _columns(list(self._summary_rows()))
-        raise ValueError(f"there are no '{what}'; known are curves, trials, summary")
+        raise ValueError(f"there are no '{what}'; known are curves, rounds, trials, summary")
 
     def _summary_rows(self) -> Iterator[dict[str, Any]]:
         for environment in self.to_dict()["experiments"]:
@@ -124,6 +130,11 @@ class Results:
                     "microseconds_per_round": policy["microseconds_per_round"],
                     "tuned": ", ".join(f"{name} = {value}" for name, value in policy["tuned"].items()),
                 }
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Results) and self._core == other._core
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"Results({self.name!r})\n{self.table()}"

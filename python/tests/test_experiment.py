@@ -330,7 +330,7 @@ def test_frames(reference: Results) -> None:
     for what, frame in (("curves", curves), ("trials", trials), ("summary", summary)):
         assert reference.to_arrow(what).num_rows == reference.to_polars(what).height == len(frame)
         assert reference.to_polars(what).columns == list(frame.columns)
-    with pytest.raises(ValueError, match="known are curves, trials, summary"):
+    with pytest.raises(ValueError, match="known are curves, rounds, trials, summary"):
         reference.to_columns("curve")
     assert reference.to_dict()["seed"] == 3
     assert "OFU-ReLU" in reference.table() and "OFU-ReLU" in repr(reference)

@@ -149,7 +149,7 @@ def test_repr_makes_the_policy_again() -> None:
     policy = OfuRelu(dim=2, neurons=3, explore=20, lambda_=0.5, seed=4)
     assert repr(policy) == "OfuRelu(dim=2, seed=4, neurons=3, explore=20, lambda_=0.5)"
     assert eval(repr(policy)).to_json() == policy.to_json()
-    assert policy.params == {"neurons": 3, "explore": 20, "lambda_": 0.5}
+    assert policy.given == {"neurons": 3, "explore": 20, "lambda_": 0.5}
     assert (policy.name, policy.dim, policy.seed, policy.exploring) == ("ofu-relu", 2, 4, True)
 
 

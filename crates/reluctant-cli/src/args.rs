@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 const EXIT_CODES: &str = "Exit codes: 0 it worked; 1 it failed (a file cannot be read or written, a trial failed); \
-2 what was typed or written is wrong (an argument, an experiment's file, data).";
+2 what was typed or written is wrong (an argument, an experiment's file, data); 130 it was interrupted.";
 
 /// Bandits for rewards with ReLU structure: reproduce the paper, run experiments, fit networks.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXIT_CODES)]
+#[command(name = "reluctant", version, after_help = EXIT_CODES)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -24,15 +24,14 @@ pub(crate) enum Command {
     Reproduce(Reproduce),
     /// Runs the experiment that a TOML file describes; goes on where an earlier run stopped.
     Run(Run),
-    /// Rebuilds every output of a folder from its results.jsonl.
-    Report {
-        /// A folder that `run` or `reproduce` wrote.
-        dir: PathBuf,
-    },
-    /// Fits a one-layer ReLU network to data with columns x1..xd,y.
+    /// Rebuilds every output of a folder from its results.jsonl; of two folders, writes a page with both side by side.
+    Report(Report),
+    /// Fits a one-layer ReLU network to the columns of a CSV file.
     Fit(Fit),
     /// Lists policies and environments with their parameters, defaults, ranges and citations.
     List {
+        /// Only this policy or environment.
+        name: Option<String>,
         /// As JSON, for programs.
         #[arg(long)]
         json: bool,
@@ -41,6 +40,27 @@ pub(crate) enum Command {
     Theory(Theory),
     /// Shows the best action of a network, its gap, the separation of its neurons and its number of cells.
     Inspect(Inspect),
+    /// Writes the script that completes this command in a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Writes the manual page, of this command or of one of its own: `reluctant manual run | man -l -`.
+    Manual {
+        /// One of the commands.
+        command: Option<String>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Report {
+    /// A folder that `run` or `reproduce` wrote.
+    pub(crate) dir: PathBuf,
+    /// Another one to hold beside it.
+    pub(crate) other: Option<PathBuf>,
+    /// Where the page about two folders goes [default: comparison.html].
+    #[arg(long, value_name = "FILE", requires = "other")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -73,7 +93,7 @@ pub(crate) struct Theory {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Inspect {
-    /// A CSV file with one neuron a row, with or without a header.
+    /// A CSV file with one neuron a row, with or without a header; - is standard input.
     pub(crate) theta: PathBuf,
     /// Scales every neuron to unit length first.
     #[arg(long)]
@@ -125,9 +145,18 @@ pub(crate) enum Panel {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
-    /// The TOML file that describes the experiment.
+    /// The TOML file that describes the experiment; - is standard input.
     pub(crate) spec: PathBuf,
-    /// Where results and figures go [default: results/NAME].
+    /// Trials of each policy in the place of the file's.
+    #[arg(long, value_name = "N", value_parser = whole(1, 1_000_000), allow_negative_numbers = true)]
+    pub(crate) trials: Option<u64>,
+    /// Rounds of a trial in the place of the file's.
+    #[arg(long, value_name = "T", value_parser = whole(1, 1_000_000_000), allow_negative_numbers = true)]
+    pub(crate) rounds: Option<u64>,
+    /// Prints summary.json in the place of tables.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Where results and figures go [default: results/NAME, or a folder of its own if options change the experiment].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Threads [default: one a core]. Results do not depend on it.
@@ -140,8 +169,18 @@ pub(crate) struct Run {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Fit {
-    /// A CSV file with a header and columns x1..xd,y.
+    /// A CSV file with a row a sample, with or without a header: the last column is the reward. - is standard input.
     pub(crate) data: PathBuf,
+    /// The column that is the reward, by its name in the header [default: the last].
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+    /// Adds a constant, a linear part and a bias to every neuron: for data that do not lie around 0. Neurons then have
+    /// any length and sign.
+    #[arg(long)]
+    pub(crate) intercept: bool,
+    /// Standard deviation of the noise, if it is known; else it is judged by samples that lie close together.
+    #[arg(long, value_name = "S", value_parser = not_negative, allow_negative_numbers = true)]
+    pub(crate) noise: Option<f64>,
     /// Neurons k of the network.
     #[arg(long, value_name = "K", value_parser = whole(1, 64), allow_negative_numbers = true)]
     pub(crate) neurons: u64,

@@ -16,6 +16,9 @@ pub(crate) enum Failure {
     /// Standard output cannot be written.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
+    /// It was interrupted.
+    #[error("{0}")]
+    Interrupted(String),
 }
 
 impl Failure {
@@ -24,6 +27,8 @@ impl Failure {
             Failure::Core(_) => 2,
             Failure::Lab(cause) if cause.is_usage() => 2,
             Failure::Lab(_) | Failure::Output(_) => 1,
+            // As shells count: 128 and the number of the signal.
+            Failure::Interrupted(_) => 130,
         }
     }
 

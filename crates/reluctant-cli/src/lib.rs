@@ -14,12 +14,13 @@
 //! ```
 //!
 //! Exit codes: 0, it worked; 1, it failed (a file cannot be read or written, a trial failed); 2, what was typed or
-//! written is wrong (an argument, an experiment's file, data).
+//! written is wrong (an argument, an experiment's file, data); 130, it was interrupted.
 
 mod args;
 mod commands;
 mod failure;
 mod progress;
+mod width;
 
 use std::process::ExitCode;
 

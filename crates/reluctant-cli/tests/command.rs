@@ -374,7 +374,7 @@ fn what_would_not_fit_in_memory_is_refused_before_it_starts() {
     }
     let header: Vec<String> = (1..=1000).map(|i| format!("x{i}")).collect();
     let row = vec!["0.5"; 1001].join(",");
-    fs::write(dir.path().join("wide.csv"), format!("{},y\n{row}\n", header.join(","))).unwrap();
+    fs::write(dir.path().join("wide.csv"), format!("{},y\n{row}\n{row}\n", header.join(","))).unwrap();
     refused(
         &reluctant(&["fit", "wide.csv", "--neurons", "64"], dir.path()),
         2,
@@ -480,15 +480,18 @@ fn fit_recovers_a_network_from_a_file() {
 fn bad_data_is_named_with_its_line() {
     let dir = TempDir::new().unwrap();
     let cases = [
-        ("", "data.csv:1: the header must be x1,...,xd,y"),
-        ("a,b,y\n1,2,3\n", "data.csv:1: the header must be x1,...,xd,y, not 'a,b,y'"),
+        ("", "data.csv: there are no rows of data"),
+        ("a,b,y\n1,2,3\n", "data.csv: there is one row of data: a fit needs at least two"),
+        ("a\n1\n2\n", "data.csv:1: there must be at least 2 columns, the last for the reward, not 1"),
+        ("some words\nand more, of them\n", "data.csv:1: there must be at least 2 columns"),
+        ("some, words\nand, more\n", "data.csv:2: some must be a finite number of at most 1e100 in size, not 'and'"),
         ("x1,x2,y\n", "there are no rows of data"),
         ("x1,x2,y\n1,2,3\n1,2\n", "data.csv:3: this row has 2 numbers, but the header has 3"),
         ("x1,x2,y\n1,NaN,3\n", "data.csv:2: x2 must be a finite number of at most 1e100 in size, not 'NaN'"),
         ("x1,x2,y\n1,2,inf\n", "data.csv:2: y must be a finite number of at most 1e100 in size, not 'inf'"),
         ("x1,x2,y\n1,2,1e300\n", "data.csv:2: y must be a finite number of at most 1e100 in size, not '1e300'"),
         ("x1,x2,y\n1,two,3\n", "data.csv:2: x2 must be a finite number of at most 1e100 in size, not 'two'"),
-        ("x1,y\n1,2\n", "dim = 1 is out of range"),
+        ("x1,y\n1,2\n2,3\n", "dim = 1 is out of range"),
     ];
     for (text, says) in cases {
         fs::write(dir.path().join("data.csv"), text).unwrap();

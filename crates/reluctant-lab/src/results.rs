@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// All finished trials of an experiment, in canonical order (never in order of completion).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Results {
     /// The experiment's short name.
@@ -22,7 +22,7 @@ pub struct Results {
 }
 
 /// One environment with every policy that played in it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EnvironmentResults {
     /// The short name, unique in the experiment.
@@ -47,7 +47,7 @@ pub struct EnvironmentResults {
 }
 
 /// A policy that has nothing to show yet.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LeftOut {
     /// What readers see.
@@ -57,7 +57,7 @@ pub struct LeftOut {
 }
 
 /// Every trial of one policy in one environment.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PolicyResults {
     /// What readers see; unique in the environment.
@@ -68,8 +68,29 @@ pub struct PolicyResults {
     pub params: Map<String, Value>,
     /// The parameters among them that tuning chose.
     pub tuned: Map<String, Value>,
+    /// The grid from which tuning chose, in the order of the experiment's description; empty if nothing was tuned.
+    pub tuning: Vec<Candidate>,
     /// The trials, by increasing number.
     pub trials: Vec<TrialCurve>,
+}
+
+/// A candidate of a grid, and what it paid on the tuning trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Candidate {
+    /// The values of the parameters that the grid lists.
+    pub settings: Map<String, Value>,
+    /// The final regret of each tuning trial.
+    pub regret: Vec<f64>,
+    /// Whether it was chosen: its mean is the lowest.
+    pub chosen: bool,
+}
+
+impl Candidate {
+    /// A candidate with the final regret of each of its tuning trials.
+    pub fn new(settings: Map<String, Value>, regret: Vec<f64>, chosen: bool) -> Self {
+        Candidate { settings, regret, chosen }
+    }
 }
 
 /// The regret of one trial.
@@ -99,7 +120,7 @@ impl PolicyResults {
     /// The trials of the policy `policy`, shown as `label`, of which no parameter is known.
     pub fn new(label: impl Into<String>, policy: impl Into<String>, trials: Vec<TrialCurve>) -> Self {
         let (label, policy) = (label.into(), policy.into());
-        PolicyResults { label, policy, params: Map::new(), tuned: Map::new(), trials }
+        PolicyResults { label, policy, params: Map::new(), tuned: Map::new(), tuning: Vec::new(), trials }
     }
 }
 

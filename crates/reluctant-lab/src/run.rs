@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{LabError, Result};
 use crate::plan::{Stage, Trial, checkpoints, run_together};
-use crate::results::{EnvironmentResults, LeftOut, PolicyResults, Results, TrialCurve};
+use crate::results::{Candidate, EnvironmentResults, LeftOut, PolicyResults, Results, TrialCurve};
 use crate::spec::{Contender, EnvironmentSpec, Experiment};
 use crate::store::Store;
 
@@ -207,23 +207,68 @@ fn choose(
     contender: &Contender,
     finished: &HashMap<String, TrialCurve>,
 ) -> Result<Option<Settings>> {
-    let mut candidates = contender.candidates();
     if contender.grid.is_empty() {
-        return Ok(candidates.pop());
+        return Ok(contender.candidates().pop());
     }
-    let mut best: Option<(f64, Settings)> = None;
-    for candidate in candidates {
-        let mut sum = 0.0;
+    let Some(scored) = score(registry, experiment, environment, contender, finished)? else { return Ok(None) };
+    Ok(least(&scored).and_then(|best| scored.into_iter().nth(best)).map(|(candidate, _)| candidate))
+}
+
+/// A candidate of a grid with its final regret in each tuning trial.
+type Scored = (Settings, Vec<f64>);
+
+/// Every candidate of a grid with its scores; `None` if one is missing.
+fn score(
+    registry: &Registry,
+    experiment: &Experiment,
+    environment: &EnvironmentSpec,
+    contender: &Contender,
+    finished: &HashMap<String, TrialCurve>,
+) -> Result<Option<Vec<Scored>>> {
+    let mut scored = Vec::new();
+    for candidate in contender.candidates() {
+        let mut totals = Vec::new();
         for trial in 0..experiment.tuning_trials {
             let job = Job::new(registry, experiment, environment, contender, &candidate, Stage::Tuning, trial)?;
             let Some(curve) = finished.get(&job.trial.id()) else { return Ok(None) };
-            sum += curve.total();
+            totals.push(curve.total());
         }
-        if best.as_ref().is_none_or(|(least, _)| sum < *least) {
-            best = Some((sum, candidate));
+        scored.push((candidate, totals));
+    }
+    Ok(Some(scored))
+}
+
+/// The place of the least sum; the first of equals.
+fn least(scored: &[Scored]) -> Option<usize> {
+    let mut best: Option<(f64, usize)> = None;
+    for (i, (_, totals)) in scored.iter().enumerate() {
+        let sum: f64 = totals.iter().fold(0.0, |sum, total| sum + total);
+        if best.is_none_or(|(least, _)| sum < least) {
+            best = Some((sum, i));
         }
     }
-    Ok(best.map(|(_, candidate)| candidate))
+    best.map(|(_, i)| i)
+}
+
+/// The grid of a policy as a report shows it; nothing if there is none.
+fn tuning(
+    registry: &Registry,
+    experiment: &Experiment,
+    environment: &EnvironmentSpec,
+    contender: &Contender,
+    finished: &HashMap<String, TrialCurve>,
+) -> Result<Vec<Candidate>> {
+    if contender.grid.is_empty() {
+        return Ok(Vec::new());
+    }
+    let scored = score(registry, experiment, environment, contender, finished)?.unwrap_or_default();
+    let best = least(&scored);
+    let candidate = |(i, (settings, totals)): (usize, Scored)| Candidate {
+        settings: to_map(&settings),
+        regret: totals,
+        chosen: Some(i) == best,
+    };
+    Ok(scored.into_iter().enumerate().map(candidate).collect())
 }
 
 /// The finished trials in canonical order. Policies whose tuning is not complete, or that have no finished trial, are
@@ -288,7 +333,8 @@ fn shown(
         return Ok(Err("none of its trials is finished".to_owned()));
     }
     let (label, policy) = (contender.label.clone(), contender.kind.clone());
-    Ok(Ok(PolicyResults { label, policy, params, tuned: to_map(&chosen), trials }))
+    let tuning = tuning(registry, experiment, environment, contender, finished)?;
+    Ok(Ok(PolicyResults { label, policy, params, tuned: to_map(&chosen), tuning, trials }))
 }
 
 /// How much of a policy's tuning is missing, in words.

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use reluctant::policy::Explanation;
+use reluctant::policy::{Explanation, Fitted};
 use reluctant::{Action, Choice, Error, Key, Offer, Policy, Result, Round, Scratch, Snapshot, Space};
 
 /// Counts the time that the policy within spends choosing and learning, and chooses no more once `stop` is set.
@@ -79,6 +79,14 @@ impl Policy for Timed<'_> {
 
     fn needs_finite_arms(&self) -> bool {
         self.policy.needs_finite_arms()
+    }
+
+    fn model(&self) -> (String, String) {
+        self.policy.model()
+    }
+
+    fn network(&self) -> Option<Fitted> {
+        self.policy.network()
     }
 
     fn explanation(&self, action: Action<'_>) -> Result<Explanation> {

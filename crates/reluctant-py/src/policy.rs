@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use numpy::PyArray1;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{IntoPyDict, PyDict, PyList, PyTuple};
 use reluctant::action::check_observation;
 use reluctant::params::Param;
 use reluctant::{Action, Context, Error, Key, Name, Rows, Scratch, Settings, Snapshot, Space, policy};
@@ -15,6 +15,7 @@ use crate::arrays::{Numbers, check_pairs};
 use crate::choice::{Choice, Explanation, Kept};
 use crate::errors::{refuse, refuse_keywords};
 use crate::given::{Each, Given, Seen, Taken, action as named_action, named};
+use crate::network::ReluNet;
 use crate::values::{settings, whole, write_settings};
 
 /// The format of a saved policy, around the core's snapshot.
@@ -253,6 +254,27 @@ impl Policy {
     }
 }
 
+/// What a policy has fitted, as Python reads it.
+fn opened(py: Python<'_>, fitted: policy::Fitted) -> PyResult<Bound<'_, PyAny>> {
+    let network = |net: reluctant::ReluNet| ReluNet { net }.into_pyobject(py);
+    Ok(match fitted {
+        policy::Fitted::Network(net) => network(net)?.into_any(),
+        policy::Fitted::Networks(networks) => {
+            let each = networks.into_iter().map(|(weight, net)| Ok((weight, network(net)?)));
+            PyList::new(py, each.collect::<PyResult<Vec<_>>>()?)?.into_any()
+        }
+        policy::Fitted::Linear { features, weights } => {
+            let weights = features.into_iter().zip(weights).collect::<Vec<_>>();
+            weights.into_py_dict(py)?.into_any()
+        }
+        policy::Fitted::Actions(actions) => {
+            let each = actions.into_iter().map(|(name, fitted)| Ok((name, opened(py, fitted)?)));
+            each.collect::<PyResult<Vec<_>>>()?.into_py_dict(py)?.into_any()
+        }
+        other => return Err(PyRuntimeError::new_err(format!("this package cannot show {other:?}"))),
+    })
+}
+
 /// The space that an action belongs to.
 fn space_of(action: Action<'_>) -> Space {
     match action {
@@ -302,10 +324,44 @@ impl Policy {
         self.entry.name
     }
 
-    /// The parameters that were given, by keyword.
+    /// The value of every parameter in use, by keyword: given, default or computed. What is found out from rewards is
+    /// "auto".
+    ///
+    /// >>> from reluctant import Oful
+    /// >>> policy = Oful(dim=2, sigma=0.2)
+    /// >>> policy.params["sigma"], policy.params["delta"], policy.given
+    /// (0.2, 0.01, {'sigma': 0.2})
     #[getter]
     fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let space = self.with(py, |state| Ok(state.policy.space()))?;
+        let used = py.detach(|| self.entry.in_use(space, &self.settings, Key::new(self.seed))).map_err(refuse)?;
+        let mut shown = Settings::new();
+        for param in table(self.entry) {
+            let value = used.get(param.name).cloned();
+            shown.set(param.name, value.unwrap_or_else(|| reluctant::Value::Word("auto".to_owned())));
+        }
+        write_settings(py, &table(self.entry), &shown)
+    }
+
+    /// The parameters that were given, by keyword.
+    #[getter]
+    fn given<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         write_settings(py, &table(self.entry), &self.settings)
+    }
+
+    /// What the policy has fitted so far: a `ReluNet` (`ofu-relu`, `ofu-relu-plus`, once they have explored), a list of
+    /// weights and networks (`plausible`), the weight of each feature as a dictionary (linear policies), in contexts a
+    /// dictionary of these by action; `None` while there is nothing, and of policies whose model is none of these. With
+    /// biases the network is one of (x, 1): the last coordinate of each neuron is its bias.
+    ///
+    /// >>> from reluctant import Oful
+    /// >>> policy = Oful(dim=2, lambda_=1.0)
+    /// >>> policy.update_batch([[1.0, 0.0]], [1.0])
+    /// >>> policy.network()
+    /// {'x1': 0.5, 'x2': 0.0}
+    fn network<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let fitted = self.with(py, |state| Ok(state.policy.network()))?;
+        fitted.map(|fitted| opened(py, fitted)).transpose()
     }
 
     /// How many choices it has made.

@@ -33,6 +33,29 @@ fn rows<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d Environment
 
 #[pymethods]
 impl Results {
+    /// What `to_json` wrote.
+    #[new]
+    fn from_json(text: &str) -> PyResult<Self> {
+        let wrong = |cause: String| PyValueError::new_err(format!("these are no saved results: {cause}"));
+        let results: reluctant_lab::results::Results =
+            serde_json::from_str(text).map_err(|cause| wrong(cause.to_string()))?;
+        results.check().map_err(|cause| wrong(cause.to_string()))?;
+        Ok(Results { results })
+    }
+
+    /// Everything, as text.
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| serde_json::to_string(&self.results)).map_err(|cause| PyRuntimeError::new_err(cause.to_string()))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((slf.get_type().into_any(), (slf.get().to_json(slf.py())?,)))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Results>().is_ok_and(|other| other.get().results == self.results)
+    }
+
     #[getter]
     fn name(&self) -> &str {
         &self.results.name
@@ -99,6 +122,32 @@ impl Results {
         columns.set_item("trial", PyArray1::from_vec(py, trials))?;
         columns.set_item("regret", PyArray1::from_vec(py, regrets))?;
         columns.set_item("linear", PyArray1::from_vec(py, linears))?;
+        Ok(columns)
+    }
+
+    /// Each trial's cumulative regret at each checkpoint, as columns.
+    fn rounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (mut environments, mut policies) = (Vec::new(), Vec::new());
+        let (mut trials, mut rounds, mut regrets) = (Vec::new(), Vec::new(), Vec::new());
+        for environment in &self.results.environments {
+            for policy in &environment.policies {
+                for trial in &policy.trials {
+                    for (round, regret) in environment.checkpoints.iter().zip(&trial.regret) {
+                        environments.push(environment.name.as_str());
+                        policies.push(policy.label.as_str());
+                        trials.push(trial.trial as i64);
+                        rounds.push(*round as i64);
+                        regrets.push(*regret);
+                    }
+                }
+            }
+        }
+        let columns = PyDict::new(py);
+        columns.set_item("panel", environments)?;
+        columns.set_item("policy", policies)?;
+        columns.set_item("trial", PyArray1::from_vec(py, trials))?;
+        columns.set_item("round", PyArray1::from_vec(py, rounds))?;
+        columns.set_item("regret", PyArray1::from_vec(py, regrets))?;
         Ok(columns)
     }
 

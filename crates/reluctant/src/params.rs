@@ -370,6 +370,8 @@ impl Param {
 pub struct Params {
     values: BTreeMap<String, Value>,
     read: RefCell<BTreeSet<String>>,
+    /// What was computed where nothing was given.
+    computed: RefCell<BTreeMap<String, Value>>,
 }
 
 impl PartialEq for Params {
@@ -403,7 +405,7 @@ impl Params {
                 values.insert(param.name.to_owned(), value);
             }
         }
-        Ok(Params { values, read: RefCell::default() })
+        Ok(Params { values, read: RefCell::default(), computed: RefCell::default() })
     }
 
     /// The value of a parameter that is given or has a default; `None` if it is computed.
@@ -425,6 +427,18 @@ impl Params {
         Settings(self.values.clone())
     }
 
+    /// Every value that is given, has a default, or was computed while something was made from these parameters.
+    pub fn in_use(&self) -> Settings {
+        let mut all = self.values.clone();
+        all.extend(self.computed.borrow().clone());
+        Settings(all)
+    }
+
+    /// Remembers what was computed in the place of a parameter.
+    fn note(&self, name: &str, computed: Value) {
+        self.computed.borrow_mut().insert(name.to_owned(), computed);
+    }
+
     fn expect<T>(&self, name: &str, what: &str, read: impl Fn(&Value) -> Option<T>) -> Result<T> {
         self.get(name)
             .and_then(read)
@@ -441,7 +455,11 @@ impl Params {
 
     /// The real parameter `name`, or `computed` where it was not given.
     pub fn real_or(&self, name: &str, computed: f64) -> Result<f64> {
-        if self.get(name).is_some() { self.real(name) } else { Ok(computed) }
+        if self.get(name).is_some() {
+            return self.real(name);
+        }
+        self.note(name, Value::Real(computed));
+        Ok(computed)
     }
 
     /// The whole-number parameter `name`.
@@ -467,7 +485,11 @@ impl Params {
 
     /// The truth value `name`, or `computed` where it was not given.
     pub fn flag_or(&self, name: &str, computed: bool) -> Result<bool> {
-        if self.get(name).is_some() { self.flag(name) } else { Ok(computed) }
+        if self.get(name).is_some() {
+            return self.flag(name);
+        }
+        self.note(name, Value::Flag(computed));
+        Ok(computed)
     }
 
     /// The text or path `name`, where it was given.

@@ -43,7 +43,7 @@ class CobaLearner(Learner):  # type: ignore[misc]
     @property
     def params(self) -> Mapping[str, Any]:
         """What coba's table of learners shows."""
-        return {"family": type(self._policy).__name__, "seed": self._policy.seed, **self._policy.params}
+        return {"family": type(self._policy).__name__, "seed": self._policy.seed, **self._policy.given}
 
     def predict(self, context: Any, actions: Sequence[Any]) -> tuple[Any, float | None]:
         """The chosen action and its probability; ``None`` where that is not known, as with Thompson sampling."""

@@ -2,40 +2,68 @@
 
 use std::io::Write;
 
-use reluctant::Registry;
 use reluctant::entry::Row;
 use reluctant::params::Param;
 use reluctant::policy::COMMON;
+use reluctant::{Error, Registry};
+use reluctant_lab::report::wrap::wrap;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::width;
 
-pub(crate) fn list(registry: &Registry, as_json: bool) -> Result<(), Failure> {
+/// Lines where no terminal says how wide it is.
+const COLUMNS: usize = 120;
+
+pub(crate) fn list(registry: &Registry, name: Option<&str>, as_json: bool) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
+    let mut known = Vec::new();
+    known.extend(registry.policies().iter().map(|entry| entry.name));
+    known.extend(registry.environments().iter().map(|entry| entry.name));
+    if let Some(name) = name.filter(|name| !known.contains(name)) {
+        return Err(Error::unknown("policy or environment", name, known).into());
+    }
+    let wanted = |row: &str| name.is_none_or(|name| name == row);
     if as_json {
-        let policies = registry.policies().iter().map(|entry| {
-            let mut value = describe(entry);
-            value["sphere"] = entry.sphere.into();
-            value
-        });
-        let policies: Vec<Value> = policies.collect();
-        let environments: Vec<Value> = registry.environments().iter().map(describe).collect();
-        let common: Vec<Value> = COMMON.iter().map(parameter).collect();
-        let all = json!({"policies": policies, "environments": environments, "every_policy": common});
+        let all = programs(registry, name.is_none(), wanted);
         writeln!(out, "{all:#}")?;
         return Ok(());
     }
-    writeln!(out, "POLICIES")?;
-    for entry in registry.policies() {
-        show(&mut out, entry)?;
+    let page = Page { columns: width::columns().unwrap_or(COLUMNS).clamp(20, COLUMNS) };
+    let mut text = String::new();
+    let policies: Vec<_> = registry.policies().iter().filter(|entry| wanted(entry.name)).collect();
+    let environments: Vec<_> = registry.environments().iter().filter(|entry| wanted(entry.name)).collect();
+    if name.is_none() {
+        text += "POLICIES\n\n";
     }
-    writeln!(out, "\nEvery policy also takes:")?;
-    show_params(&mut out, COMMON)?;
-    writeln!(out, "\nENVIRONMENTS")?;
-    for entry in registry.environments() {
-        show(&mut out, entry)?;
+    policies.iter().for_each(|entry| text += &page.row(*entry));
+    if !policies.is_empty() {
+        text += &format!("{}\n{}\n", wrap("Every policy also takes:", page.columns, "", ""), page.params(COMMON));
     }
+    if name.is_none() {
+        text += "ENVIRONMENTS\n\n";
+    }
+    environments.iter().for_each(|entry| text += &page.row(*entry));
+    writeln!(out, "{}", text.trim_end())?;
     Ok(())
+}
+
+/// The registries for programs, or what is wanted of them.
+fn programs(registry: &Registry, whole: bool, wanted: impl Fn(&str) -> bool) -> Value {
+    let policies = registry.policies().iter().filter(|entry| wanted(entry.name)).map(|entry| {
+        let mut value = describe(entry);
+        value["sphere"] = entry.sphere.into();
+        value
+    });
+    let policies: Vec<Value> = policies.collect();
+    let environments: Vec<Value> =
+        registry.environments().iter().filter(|entry| wanted(entry.name)).map(describe).collect();
+    let common: Vec<Value> = COMMON.iter().map(parameter).collect();
+    let mut all = json!({"policies": policies, "environments": environments});
+    if whole || !policies.is_empty() {
+        all["every_policy"] = common.into();
+    }
+    all
 }
 
 fn describe(row: &impl Row) -> Value {
@@ -53,17 +81,37 @@ fn parameter(param: &Param) -> Value {
     })
 }
 
-fn show(out: &mut impl Write, row: &impl Row) -> std::io::Result<()> {
-    writeln!(out, "\n{}: {}\n  [{}]", row.name(), row.summary(), row.citation())?;
-    show_params(out, row.params())
+/// Text for a terminal of so many columns.
+struct Page {
+    columns: usize,
 }
 
-fn show_params(out: &mut impl Write, params: &[Param]) -> std::io::Result<()> {
-    let width = params.iter().map(|param| param.name.len()).max().unwrap_or(0);
-    for param in params {
-        let told = if param.told { "; an experiment takes it from the environment unless it is given" } else { "" };
-        writeln!(out, "  {:width$}  {}", param.name, param.doc)?;
-        writeln!(out, "  {:width$}    {}; default: {}{told}", "", param.allowed(), param.initial)?;
+impl Page {
+    fn row(&self, row: &impl Row) -> String {
+        let title = wrap(&format!("{}: {}", row.name(), row.summary()), self.columns, "", "  ");
+        let citation = wrap(&format!("[{}]", row.citation()), self.columns, "  ", "  ");
+        format!("{title}\n{citation}\n{}\n", self.params(row.params()))
     }
-    Ok(())
+
+    /// A parameter's name, and beside or below it what it is, what is allowed, and its default.
+    fn params(&self, params: &[Param]) -> String {
+        let widest = params.iter().map(|param| param.name.len()).max().unwrap_or(0);
+        // Where names would take half of a line, meanings stand below them.
+        let beside = self.columns >= 2 * (widest + 4);
+        let rest = if beside { " ".repeat(widest + 4) } else { "    ".to_owned() };
+        let mut text = String::new();
+        for param in params {
+            let told = if param.told { "; an experiment takes it from the environment unless it is given" } else { "" };
+            let name = if beside { format!("  {:widest$}  ", param.name) } else { format!("  {}\n{rest}", param.name) };
+            // Only the last line of what comes first counts towards its width.
+            let (above, first) = name.rsplit_once('\n').map_or(("", name.as_str()), |(above, first)| (above, first));
+            if !above.is_empty() {
+                text += &format!("{above}\n");
+            }
+            let values = format!("{}; default: {}{told}", param.allowed(), param.initial);
+            text += &format!("{}\n", wrap(param.doc, self.columns, first, &rest));
+            text += &format!("{}\n", wrap(&values, self.columns, &format!("{rest}  "), &format!("{rest}  ")));
+        }
+        text
+    }
 }

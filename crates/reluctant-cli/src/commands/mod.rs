@@ -1,8 +1,11 @@
 //! One file a command.
 
 mod fit;
+mod help;
+mod input;
 mod inspect;
 mod list;
+mod noise;
 mod numbers;
 mod report;
 mod reproduce;
@@ -18,10 +21,12 @@ pub(crate) fn dispatch(registry: &Registry, args: Args) -> Result<(), Failure> {
     match args.command {
         Command::Reproduce(options) => reproduce::reproduce(registry, &options),
         Command::Run(options) => run::run(registry, &options),
-        Command::Report { dir } => report::report(registry, &dir),
+        Command::Report(options) => report::report(registry, &options),
         Command::Fit(options) => fit::fit(&options),
-        Command::List { json } => list::list(registry, json),
+        Command::List { name, json } => list::list(registry, name.as_deref(), json),
         Command::Theory(options) => theory::theory(&options),
         Command::Inspect(options) => inspect::inspect(&options),
+        Command::Completions { shell } => help::completions(shell),
+        Command::Manual { command } => help::manual(command.as_deref()),
     }
 }

@@ -1,9 +1,11 @@
 //! Tables of finite numbers from CSV files.
 
-use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use reluctant_lab::LabError;
+
+use super::input;
 
 /// A table without its header.
 pub(crate) struct Numbers {
@@ -16,14 +18,13 @@ pub(crate) struct Numbers {
 }
 
 pub(crate) fn wrong(path: &Path, line: Option<usize>, message: String) -> LabError {
-    LabError::Input { file: path.to_owned(), line, message }
+    LabError::Input { file: input::named(path), line, message }
 }
 
 /// A reader of records that may have any length, and the error of whatever goes wrong in one.
-pub(crate) fn open(path: &Path, header: bool) -> Result<csv::Reader<File>, LabError> {
-    let io = |source: std::io::Error| LabError::Io { action: "read", path: path.to_owned(), source };
-    let file = File::open(path).map_err(io)?;
-    Ok(csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).has_headers(header).from_reader(file))
+pub(crate) fn open(path: &Path) -> Result<csv::Reader<Box<dyn Read>>, LabError> {
+    let file = input::open(path)?;
+    Ok(csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).has_headers(false).from_reader(file))
 }
 
 /// What the CSV reader found wrong, as one sentence.
@@ -31,7 +32,7 @@ pub(crate) fn in_csv(path: &Path) -> impl Fn(csv::Error) -> LabError + '_ {
     |cause| {
         let line = cause.position().map(|at| at.line() as usize);
         match cause.into_kind() {
-            csv::ErrorKind::Io(source) => LabError::Io { action: "read", path: path.to_owned(), source },
+            csv::ErrorKind::Io(source) => LabError::Io { action: "read", path: input::named(path), source },
             csv::ErrorKind::Utf8 { err, .. } => wrong(path, line, format!("this is not text: {err}")),
             other => wrong(path, line, format!("this is not CSV: {other:?}")),
         }
@@ -54,7 +55,7 @@ pub(crate) fn finite(path: &Path, line: Option<usize>, name: &str, field: &str) 
 /// Reads rows of equal length; a first row whose first field is not a number is a header and is skipped.
 pub(crate) fn read(path: &Path) -> Result<Numbers, LabError> {
     let mut table = Numbers { columns: 0, values: Vec::new(), lines: Vec::new() };
-    for (i, record) in open(path, false)?.records().enumerate() {
+    for (i, record) in open(path)?.records().enumerate() {
         let record = record.map_err(in_csv(path))?;
         let line = record.position().map(|at| at.line() as usize);
         if i == 0 && record.get(0).is_some_and(|field| field.parse::<f64>().is_err()) {

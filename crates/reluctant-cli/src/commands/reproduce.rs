@@ -5,7 +5,7 @@ use std::path::Path;
 use reluctant::Registry;
 use reluctant_lab::Experiment;
 
-use super::run::{default_folder, play};
+use super::run::{How, default_folder, own_folder, play};
 use crate::args::{Panel, Reproduce};
 use crate::failure::Failure;
 
@@ -16,12 +16,12 @@ pub(crate) fn reproduce(registry: &Registry, options: &Reproduce) -> Result<(), 
     let mut shipped = Experiment::parse(PAPER, Path::new("experiments/paper.toml"), registry)?;
     shipped.name = "reproduce".to_owned();
     let experiment = adapt(registry, shipped.clone(), options)?;
-    let out = options.out.clone().unwrap_or_else(|| {
-        let folder = default_folder(&experiment);
-        // What options changed is another experiment, and gets a folder of its own.
-        if experiment == shipped { folder } else { folder.with_file_name(format!("reproduce-{}", experiment.id())) }
-    });
-    play(registry, &experiment, &out, options.threads, options.fresh)
+    let out = options
+        .out
+        .clone()
+        .unwrap_or_else(|| if experiment == shipped { default_folder(&experiment) } else { own_folder(&experiment) });
+    let json = false;
+    play(registry, &experiment, &out, &How { threads: options.threads, fresh: options.fresh, json })
 }
 
 fn adapt(registry: &Registry, mut experiment: Experiment, options: &Reproduce) -> Result<Experiment, Failure> {

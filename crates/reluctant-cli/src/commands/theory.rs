@@ -3,10 +3,12 @@
 use std::io::Write;
 
 use reluctant::theory::{Inputs, Quantity, State, evaluate};
+use reluctant_lab::report::wrap::wrap;
 use serde_json::json;
 
 use crate::args::Theory;
 use crate::failure::Failure;
+use crate::width;
 
 pub(crate) fn theory(options: &Theory) -> Result<(), Failure> {
     let mut inputs = Inputs::new(options.dim as usize, options.neurons as usize, options.sigma);
@@ -32,8 +34,11 @@ fn show(out: &mut impl Write, quantity: &Quantity) -> std::io::Result<()> {
         None => "",
     };
     writeln!(out, "{} = {}{holds}", quantity.symbol, number(quantity))?;
-    writeln!(out, "    {}{label}: {}", quantity.place, quantity.formula)?;
-    writeln!(out, "    {}", quantity.meaning)
+    // A pipe takes lines as they are.
+    let columns = width::columns().unwrap_or(usize::MAX);
+    let indented = |text: &str| wrap(text, columns, "    ", "    ");
+    writeln!(out, "{}", indented(&format!("{}{label}: {}", quantity.place, quantity.formula)))?;
+    writeln!(out, "{}", indented(&quantity.meaning))
 }
 
 /// A number as people read it: 10^41.5 rather than 3.1e41.

@@ -1,7 +1,19 @@
 //! `report.html`: figures, tables and what their columns mean, in one file that asks for nothing else.
+//!
+//! Without scripts it is a page of pictures and tables. With them the curves of each environment can be switched,
+//! zoomed and read, and the tables sorted: `report.js` draws from the numbers that `live` puts into the page.
 
-use std::fmt::Write;
+mod compare;
+mod live;
+mod table;
+mod tuning;
+mod words;
 
+pub use compare::compare;
+
+use self::live::Share;
+use self::table::{number, table, words};
+use self::words::{COLUMNS, THEORY};
 use super::draw::svg::{element, escape};
 use super::draw::{Font, Scene};
 use super::figure::Figure;
@@ -10,62 +22,20 @@ use super::{Digest, EnvironmentDigest, PolicyDigest};
 use crate::stats::Sample;
 
 const STYLE: &str = include_str!("report.css");
+const SCRIPT: &str = include_str!("report.js");
 
-/// What the tables' columns mean, in plain words.
-const COLUMNS: &[(&str, &str)] = &[
-    (
-        "Regret",
-        "In each round, the mean reward of the best arm on offer minus that of the arm chosen; added up over all \
-         rounds of a trial. Lower is better, and 0 is perfect.",
-    ),
-    (
-        "Mean ± 95 %",
-        "The average over trials, and half the width of its 95 % interval (Student’s t). A few failed trials can carry \
-         the mean: look at the median, too.",
-    ),
-    ("Median", "Half of the trials pay less than this, half pay more."),
-    ("10–90 %", "One trial in ten pays less than the first number, one in ten more than the second."),
-    (
-        "Still linear",
-        "The share of trials that have not learnt: they pay about as much in each late round as before, at least 1 % \
-         of what random choice would pay. Precisely: with R(t) the regret after t of T rounds, log₂((R(T) − R(T/2)) / \
-         (R(T/2) − R(T/4))) ≥ 0.8; growth like √t would give ½, logarithmic growth 0.",
-    ),
-    (
-        "Slope",
-        "The slope of the mean curve on logarithmic axes over the last two decades, from T/100 (but not before round \
-         10) to T: 1 is linear growth, ½ is growth like √t. What was paid early flattens it.",
-    ),
-    ("µs a round", "Time to choose and to learn, in millionths of a second, without the environment’s own."),
-    (
-        "Paid beyond the best",
-        "Policies met the same arms and the same noise in trials of the same number, so they are compared trial by \
-         trial: the mean difference from the policy with the lowest mean, with its 95 % interval. An interval without \
-         0 in it is a difference that chance does not explain. “Paid less in” is the share of trials in which the \
-         policy beat that best one.",
-    ),
-    ("Tuned", "Parameters chosen on trials of their own, which are not among those reported."),
-];
-
-/// What the theory's figure and table show.
-const THEORY: &str = "The theorems bound the expected regret by the cost of exploration plus that of the optimistic \
-    stage after it. The exploration that they ask for is astronomically long, so that their whole bound says less than \
-    k·T, which no play exceeds, since mean rewards lie between 0 and k; the policies here explore for far fewer \
-    rounds. The bound on the optimistic stage alone, once the activations are known, grows like √t up to logarithms \
-    and can be held against what was paid. All is for the whole sphere of actions, for the gap ν* = 1/(2k), below \
-    which no network’s lies, and for neurons as far apart as k of them can be.";
+/// Browsers that read this refuse to load anything from anywhere.
+const ALONE: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+    'unsafe-inline'; script-src 'unsafe-inline'\">";
 
 /// The page.
 pub fn render(digest: &Digest<'_>) -> Result<String, String> {
     let font = Font::load()?;
     let (mean, spread, bound) = (Figure::mean(digest), Figure::spread(digest), Figure::bound(digest));
     let results = digest.results;
-    let title = escape(&results.title);
-    let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n\
-         <p class=\"soft\">Experiment “{}”, reluctant {}, seed {}.</p>\n",
+    let (labels, share) = (super::labels(&[digest]), Share::of(&[digest]));
+    let mut body = format!(
+        "<p class=\"soft\">Experiment “{}”, reluctant {}, seed {}.</p>\n",
         escape(&results.name),
         escape(&results.version),
         results.seed,
@@ -75,16 +45,30 @@ pub fn render(digest: &Digest<'_>) -> Result<String, String> {
             figure.of_environment(environment.index).map_or_else(String::new, |one| framed(&one.scene(&font), caption))
         };
         let regret = figure(&mean, "The mean, as papers show it.")
-            + &figure(&spread, "What the mean hides: the typical trial, and how far trials spread.");
+            + &figure(&spread, "What the mean hides: the typical trial, and how far trials spread.")
+            + &live::element(&[live::panel(environment, &environment.title, &labels, &share)]);
         let bound =
             bound.as_ref().map_or_else(String::new, |bound| figure(bound, "The mean beside what theory allows."));
-        page += &section(environment, &regret, &bound);
+        body += &section(environment, &regret, &bound);
     }
-    page += "<h2>How to read this</h2>\n<dl>\n";
-    for (name, meaning) in COLUMNS {
-        page += &format!("<dt>{name}</dt><dd>{meaning}</dd>\n");
-    }
-    Ok(page + "</dl>\n</body>\n</html>\n")
+    Ok(page(&results.title, &(body + &glossary())))
+}
+
+/// A whole page around its body.
+fn page(title: &str, body: &str) -> String {
+    let title = escape(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{ALONE}\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n\
+         <script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+    )
+}
+
+fn glossary() -> String {
+    let meanings: String =
+        COLUMNS.iter().map(|(name, meaning)| format!("<dt>{name}</dt><dd>{meaning}</dd>\n")).collect();
+    format!("<h2>How to read this</h2>\n<dl>\n{meanings}</dl>\n")
 }
 
 /// The section of an environment; `regret` and `bound` are its figures.
@@ -98,6 +82,7 @@ fn section(environment: &EnvironmentDigest<'_>, regret: &str, bound: &str) -> St
     html += &regrets(environment);
     html += &differences(environment);
     html += &theory(environment, bound);
+    html += &tuning::section(environment);
     html += &parameters(environment);
     html + "</section>\n"
 }
@@ -136,30 +121,69 @@ fn regrets(environment: &EnvironmentDigest<'_>) -> String {
     };
     let rows = environment.policies.iter().map(|policy| {
         let regret = policy.regret();
+        let [mean, median, upper] =
+            [|at: &Sample| at.mean, |at: &Sample| at.median, |at: &Sample| at.q90].map(|pick| regret.map(pick));
         vec![
             words(policy.label()),
-            number(regret.map_or(NONE.into(), |at| text::plus_minus(at.mean, at.half_width))).best(best(0, policy)),
-            number(text::maybe(regret.map(|at| at.median))).best(best(1, policy)),
-            number(regret.map_or(NONE.into(), |at| text::range(at.q10, at.q90))),
-            number(policy.linear_share.map_or(NONE.into(), text::percent)),
-            number(policy.slope.map_or(NONE.into(), |slope| text::fixed(slope.value, Some(2)))),
-            number(text::maybe(policy.microseconds_per_round)),
+            interval(policy).key(mean).best(best(0, policy)),
+            number(text::maybe(median)).key(median).best(best(1, policy)),
+            number(regret.map_or(NONE.into(), |at| text::range(at.q10, at.q90))).key(upper),
+            linear(policy),
+            slope(policy),
+            number(text::maybe(policy.microseconds_per_round)).key(policy.microseconds_per_round),
         ]
     });
-    let header = ["Policy", "Mean ± 95 %", "Median", "10–90 %", "Still linear", "Slope", "µs a round"];
-    format!("<h3>Regret after {} rounds</h3>\n{}", text::count(environment.results.rounds), table(&header, rows))
+    let header = ["Policy", "Mean ± 95 %", "Median", "10–90 %", "Trials still linear", "Slope", "µs a round"];
+    let title = format!("Regret after {} rounds", text::count(environment.results.rounds));
+    format!("<h3>{title}</h3>\n{}", table(&title, &header, rows))
+}
+
+/// The mean with its interval.
+fn interval(policy: &PolicyDigest<'_>) -> table::Cell {
+    number(policy.regret().map_or(NONE.into(), |at| text::plus_minus(at.mean, at.half_width)))
+}
+
+fn linear(policy: &PolicyDigest<'_>) -> table::Cell {
+    number(policy.linear_share.map_or(NONE.into(), text::percent)).key(policy.linear_share)
+}
+
+fn slope(policy: &PolicyDigest<'_>) -> table::Cell {
+    let slope = policy.slope.map(|slope| slope.value);
+    number(slope.map_or(NONE.into(), |value| text::fixed(value, Some(2)))).key(slope)
+}
+
+/// Whether chance may explain a difference with this half width of its 95 % interval.
+fn chance(difference: f64, half_width: Option<f64>) -> &'static str {
+    match half_width {
+        None => "one trial cannot tell",
+        Some(0.0) if difference == 0.0 => "no, equal in every trial",
+        Some(half) if difference.abs() <= half => "yes, may be equal",
+        Some(_) if difference > 0.0 => "no, it pays more",
+        Some(_) => "no, it pays less",
+    }
 }
 
 fn differences(environment: &EnvironmentDigest<'_>) -> String {
     let Some(best) = environment.lowest(|regret| regret.mean) else { return String::new() };
-    let rows = environment.differences(best).map(|(other, pair)| {
-        // The comparison is the best policy's; readers want the other's.
-        let cost = text::signed(-pair.mean, pair.half_width);
-        let clear = pair.half_width.map_or(NONE, |half| if pair.mean.abs() > half { "yes" } else { "no" });
-        vec![words(other.label()), number(cost), number(clear.to_owned()), number(text::percent(1.0 - pair.won))]
-    });
-    let header = ["Policy", "Difference ± 95 %", "0 outside interval", "Paid less in"];
-    format!("<h3>Paid beyond {}, trial by trial</h3>\n{}", escape(best.label()), table(&header, rows))
+    let rows: Vec<Vec<table::Cell>> = environment
+        .differences(best)
+        .map(|(other, pair)| {
+            // The comparison is the best policy's; readers want the other's.
+            let less = 1.0 - pair.won;
+            vec![
+                words(other.label()),
+                number(text::signed(-pair.mean, pair.half_width)).key(Some(-pair.mean)),
+                words(chance(-pair.mean, pair.half_width)),
+                number(text::percent(less)).key(Some(less)),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let header = ["Policy", "Difference ± 95 %", "Could be chance", "Paid less in"];
+    let title = format!("Paid beyond {}, trial by trial", best.label());
+    format!("<h3>{}</h3>\n{}", escape(&title), table(&title, &header, rows.into_iter()))
 }
 
 /// What the theorems promise beside what was paid; nothing if none applies.
@@ -173,18 +197,18 @@ fn theory(environment: &EnvironmentDigest<'_>, figure: &str) -> String {
         let bound = theorem.bound(rounds);
         Some(vec![
             words(policy.label()),
-            number(text::number(regret.mean)),
-            number(policy.slope.map_or(NONE.into(), |slope| text::fixed(slope.value, Some(2)))),
+            number(text::number(regret.mean)).key(Some(regret.mean)),
+            slope(policy),
             words(theorem.name()),
-            number(text::number(bound.optimism)),
-            number(text::power_of_ten(bound.total())),
-            number(text::number(theorem.trivial(rounds))),
+            number(text::number(bound.optimism)).key(Some(bound.optimism)),
+            number(text::power_of_ten(bound.total())).key(Some(bound.total())),
+            number(text::number(theorem.trivial(rounds))).key(Some(theorem.trivial(rounds))),
         ])
     });
     let header = ["Policy", "Mean regret", "Slope", "Theorem", "Optimistic stage", "Whole bound", "k·T"];
     format!(
         "<h3>Beside the theory</h3>\n<p>{THEORY}</p>\n<div class=\"figures\">\n{figure}</div>\n{}",
-        table(&header, rows)
+        table("Beside the theory", &header, rows)
     )
 }
 
@@ -198,44 +222,5 @@ fn parameters(environment: &EnvironmentDigest<'_>) -> String {
             words(&text::parameters(&of.params)),
         ]
     });
-    format!("<h3>Parameters</h3>\n{}", table(&["Policy", "Name", "Tuned", "All, as played"], rows))
-}
-
-struct Cell {
-    class: &'static str,
-    text: String,
-}
-
-impl Cell {
-    fn best(self, best: bool) -> Self {
-        if best { Cell { class: " class=\"best\"", ..self } } else { self }
-    }
-}
-
-fn words(text: &str) -> Cell {
-    Cell { class: " class=\"words\"", text: escape(text) }
-}
-
-fn number(text: String) -> Cell {
-    Cell { class: "", text: escape(&text) }
-}
-
-fn table(header: &[&str], rows: impl Iterator<Item = Vec<Cell>>) -> String {
-    let mut body = String::new();
-    let mut is_words = vec![false; header.len()];
-    for row in rows {
-        body += "<tr>";
-        for (i, Cell { class, text }) in row.into_iter().enumerate() {
-            // Writing into a string cannot fail.
-            let _ = write!(body, "<td{class}>{text}</td>");
-            if let Some(is_words) = is_words.get_mut(i) {
-                *is_words = class.contains("words");
-            }
-        }
-        body += "</tr>\n";
-    }
-    let class = |is_words| if is_words { " class=\"words\"" } else { "" };
-    let head: String =
-        header.iter().zip(is_words).map(|(title, is_words)| format!("<th{}>{title}</th>", class(is_words))).collect();
-    format!("<div class=\"wide\"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table></div>\n")
+    format!("<h3>Parameters</h3>\n{}", table("Parameters", &["Policy", "Name", "Tuned", "All, as played"], rows))
 }

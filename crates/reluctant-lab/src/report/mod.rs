@@ -5,6 +5,7 @@
 
 mod digest;
 mod text;
+mod thin;
 
 pub mod csv;
 pub mod draw;
@@ -12,6 +13,7 @@ pub mod figure;
 pub mod html;
 pub mod json;
 pub mod table;
+pub mod wrap;
 
 use std::fs;
 use std::io::{self, Write};
@@ -102,6 +104,15 @@ pub fn write_all(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, ReportEr
     Ok(files.into_iter().filter_map(|(path, contents)| contents.map(|_| path)).collect())
 }
 
+/// Writes a page with two experiments side by side, each under the name that readers know it by.
+pub fn write_comparison(names: [&str; 2], results: [&Results; 2], file: &Path) -> Result<(), ReportError> {
+    results.iter().try_for_each(|results| results.check())?;
+    let digests = results.map(Digest::new);
+    let page = html::compare(names, digests.each_ref())
+        .map_err(|cause| ReportError::Render { file: "comparison.html", cause })?;
+    replace(file, page.as_bytes()).map_err(|cause| ReportError::Write { path: file.to_owned(), cause })
+}
+
 /// Removes the file at `path`, if there is one.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
@@ -140,4 +151,17 @@ fn headline(environment: &EnvironmentDigest<'_>) -> String {
         [fewest, most] => format!("{} to {} trials", text::count(fewest as u64), text::count(most as u64)),
     };
     format!("{}: {trials} of {} rounds", environment.title, text::count(environment.results.rounds))
+}
+
+/// The labels of all policies, each once. A policy looks the same in every environment: its look goes by the place of
+/// its label here.
+fn labels<'a>(digests: &[&Digest<'a>]) -> Vec<&'a str> {
+    let mut labels: Vec<&str> = Vec::new();
+    let environments = digests.iter().flat_map(|digest| &digest.environments);
+    for policy in environments.flat_map(|environment| &environment.policies) {
+        if !labels.contains(&policy.label()) {
+            labels.push(policy.label());
+        }
+    }
+    labels
 }

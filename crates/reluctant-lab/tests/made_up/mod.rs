@@ -1,7 +1,7 @@
 //! Made-up results with the shapes that real ones have: most trials cheap, some that pay linear regret to the end.
 
 use reluctant::rng::{self, Key};
-use reluctant_lab::results::{EnvironmentResults, LeftOut, PolicyResults, Results, TrialCurve};
+use reluctant_lab::results::{Candidate, EnvironmentResults, LeftOut, PolicyResults, Results, TrialCurve};
 use serde_json::{Map, Value, json};
 
 /// The cases that reports tend to get wrong.
@@ -129,6 +129,7 @@ impl Made {
             params.insert("delta".to_owned(), json!(0.01));
             params.insert("explore".to_owned(), json!(shape.explore));
             let mut policy = PolicyResults::new(shape.label, shape.policy, curves);
+            policy.tuning = shape.lambda.map_or_else(Vec::new, grid);
             (policy.params, policy.tuned) = (params, tuned);
             policy
         });
@@ -146,6 +147,17 @@ impl Made {
         (results.rounds, results.planned, results.policies) = (self.rounds, trials, policies);
         results
     }
+}
+
+/// A grid of λ around the best one, of which 1 is the largest.
+fn grid(best: f64) -> Vec<Candidate> {
+    let values = [0.0001, 0.001, 0.01, 0.1, 1.0];
+    let candidate = |lambda: f64| {
+        let away = (lambda / best).log10().abs();
+        let regret = (0..10).map(|i| 40.0 + 25.0 * away + f64::from(i)).collect();
+        Candidate::new(Map::from_iter([("lambda".to_owned(), json!(lambda))]), regret, lambda == best)
+    };
+    values.map(candidate).into()
 }
 
 impl Shape {

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::snapshot::{inconsistent, unreadable};
-use super::{Policy, Rule, Snapshot};
+use super::{Fitted, Policy, Rule, Snapshot};
 use crate::action::{Action, check_observation};
 use crate::belief::{
     Asked, Belief, Each, Features, GaussianProcess, GaussianProcesses, Heads, LastLayer, Linear, Noise,
@@ -230,6 +230,22 @@ impl Policy for ByChance {
         offer.expect_dim(self.dim())?;
         self.state.belief.get().predict(offer.rows(self.name)?, self.state.rule.scale(), scratch);
         Ok(())
+    }
+
+    fn model(&self) -> (String, String) {
+        let model = match &self.state.belief {
+            Any::Network(_) => "a network with one hidden layer".to_owned(),
+            Any::Linear(_) => "a linear function".to_owned(),
+            Any::Gp(belief) => format!("a Gaussian process: {}", belief.kernel()),
+        };
+        (model, self.state.rule.to_string())
+    }
+
+    fn network(&self) -> Option<Fitted> {
+        match &self.state.belief {
+            Any::Linear(belief) if self.state.learnt > 0 => Some(Fitted::linear(belief, self.dim())),
+            _ => None,
+        }
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

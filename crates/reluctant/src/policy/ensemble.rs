@@ -107,6 +107,14 @@ impl Policy for EnsembleTs {
         Ok(())
     }
 
+    fn model(&self) -> (String, String) {
+        let why = format!(
+            "it plays the best arm of one network, chosen at random, whose distance from their mean counts {} times",
+            self.scale
+        );
+        ("networks, each trained on its own sample of what was seen".to_owned(), why)
+    }
+
     fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::of(ENTRY.name, self)
     }

@@ -99,6 +99,14 @@ impl Entry {
         Ok((policy, params.used()))
     }
 
+    /// The value of every parameter that a policy made so has: given, default or computed. What the policy finds out from
+    /// rewards is not among them.
+    pub fn in_use(&self, space: impl Into<Space>, settings: &Settings, key: Key) -> Result<Settings> {
+        let params = self.resolve(settings)?;
+        self.build_for(space.into(), &params, settings, key)?;
+        Ok(params.in_use())
+    }
+
     /// The settings with every default, checked.
     pub fn resolve(&self, settings: &Settings) -> Result<Params> {
         let table: Vec<Param> = self.params.iter().chain(COMMON).copied().collect();

@@ -138,6 +138,11 @@ impl Policy for GpTs {
         Ok(())
     }
 
+    fn model(&self) -> (String, String) {
+        let why = format!("it plays the best arm of one function, drawn with {} standard deviations", self.scale);
+        (format!("a Gaussian process: {}", self.belief.kernel()), why)
+    }
+
     fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::of(ENTRY.name, self)
     }

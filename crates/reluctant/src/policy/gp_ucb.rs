@@ -135,6 +135,11 @@ impl Policy for GpUcb {
         Ok(())
     }
 
+    fn model(&self) -> (String, String) {
+        let why = format!("it plays the arm of greatest mean + {} standard deviations", self.beta);
+        (format!("a Gaussian process: {}", self.belief.kernel()), why)
+    }
+
     fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::of(ENTRY.name, self)
     }

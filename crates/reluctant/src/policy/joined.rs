@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::snapshot::{inconsistent, unreadable};
-use super::{Explanation, Form, Policy, Snapshot};
+use super::{Explanation, Fitted, Form, Policy, Snapshot};
 use crate::action::{Action, check_dim, check_finite, check_numbers};
 use crate::choice::Choice;
 use crate::error::{Error, Result};
@@ -175,6 +175,14 @@ impl Policy for Joined {
 
     fn needs_finite_arms(&self) -> bool {
         true
+    }
+
+    fn model(&self) -> (String, String) {
+        self.policy.model()
+    }
+
+    fn network(&self) -> Option<Fitted> {
+        self.policy.network()
     }
 
     fn explanation(&self, action: Action<'_>) -> Result<Explanation> {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::snapshot::inconsistent;
 use super::sphere::{EFFORT, explore};
-use super::{Policy, Snapshot, read_state};
+use super::{Fitted, Policy, Snapshot, read_state};
 use crate::action::{Action, check_observation};
 use crate::choice::Choice;
 use crate::error::{Error, Result};
@@ -117,6 +117,14 @@ impl<P: Freezes> Policy for Lifted<P> {
 
     fn exploring(&self) -> bool {
         self.lifted.exploring()
+    }
+
+    fn model(&self) -> (String, String) {
+        self.lifted.model()
+    }
+
+    fn network(&self) -> Option<Fitted> {
+        self.lifted.network()
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

@@ -10,7 +10,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state, sampling};
+use super::{
+    Build, Contexts, Entry, Fitted, Policy, Restore, Sample, Snapshot, confidence, observations, read_state, sampling,
+};
 use crate::action::{Action, check_observation};
 use crate::belief::{Belief, DEGREE, DISCOUNT, FEATURES, Linear};
 use crate::choice::Choice;
@@ -114,6 +116,19 @@ impl Policy for LinTs {
 
     fn needs_finite_arms(&self) -> bool {
         self.belief.features().needs_finite_arms()
+    }
+
+    fn model(&self) -> (String, String) {
+        let why = format!(
+            "after {} it plays the best arm of one linear function, drawn with {:.3} standard deviations",
+            observations(self.belief.ellipsoid().updates()),
+            self.spread
+        );
+        ("a linear function".to_owned(), why)
+    }
+
+    fn network(&self) -> Option<Fitted> {
+        (self.belief.ellipsoid().updates() > 0).then(|| Fitted::linear(&self.belief, self.dim()))
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

@@ -9,6 +9,7 @@ mod confidence;
 mod ensemble;
 mod entry;
 mod epsilon_greedy;
+mod fitted;
 mod gp_ts;
 mod gp_ucb;
 mod joined;
@@ -54,6 +55,7 @@ use snapshot::read_state;
 pub use any_belief::ByChance;
 pub use ensemble::EnsembleTs;
 pub use entry::{Build, COMMON, Contexts, Entry, OwnBuild, OwnRestore, Restore, Sample, tell};
+pub use fitted::Fitted;
 pub use gp_ts::GpTs;
 pub use gp_ucb::GpUcb;
 pub use joined::{JOIN, Joined};
@@ -159,6 +161,17 @@ pub trait Policy: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Which model acts at present, and why it chooses as it does.
+    fn model(&self) -> (String, String) {
+        (self.name().to_owned(), "it gives no reason".to_owned())
+    }
+
+    /// What it has fitted so far, if that can be read: a network, several, or the weights of a linear function. `None`
+    /// before there is anything, and of policies whose model is none of these.
+    fn network(&self) -> Option<Fitted> {
+        None
+    }
+
     /// What the policy thinks of an action, and why.
     fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
         explain_by_score(self, check_vector(self.name(), self.dim(), action)?)
@@ -199,13 +212,18 @@ pub struct Explanation {
     pub warning: Option<String>,
 }
 
+/// So many observations, in words.
+fn observations(count: u64) -> String {
+    format!("{count} observation{}", if count == 1 { "" } else { "s" })
+}
+
 /// The explanation of a policy with one model, at a checked vector.
 fn explain_by_score<P: Policy + ?Sized>(policy: &P, x: &[f64]) -> Result<Explanation> {
     let mut scratch = Scratch::default();
     policy.score(Offer::Rows(Rows::trusted(policy.dim(), x)), &mut scratch)?;
     let Score { mean, width } = scratch.scores.first().copied().unwrap_or_default();
-    let model = policy.name().to_owned();
-    Ok(Explanation { mean, spread: width, exploring: policy.exploring(), model, why: String::new(), warning: None })
+    let (model, why) = policy.model();
+    Ok(Explanation { mean, spread: width, exploring: policy.exploring(), model, why, warning: None })
 }
 
 /// The built-in policy `name`, or an error that suggests the nearest name.

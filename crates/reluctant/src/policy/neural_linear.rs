@@ -121,6 +121,11 @@ impl Policy for NeuralLinear {
         Ok(())
     }
 
+    fn model(&self) -> (String, String) {
+        let why = format!("it plays the best arm of one last layer, drawn with {} standard deviations", self.scale);
+        ("a linear function of the last layer of a network".to_owned(), why)
+    }
+
     fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::of(ENTRY.name, self)
     }

@@ -141,6 +141,11 @@ impl Policy for NeuralLinUcb {
         Ok(())
     }
 
+    fn model(&self) -> (String, String) {
+        let why = format!("it plays the arm of greatest mean + {} standard deviations", self.alpha);
+        ("a linear function of the last layer of a network".to_owned(), why)
+    }
+
     fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::of(ENTRY.name, self)
     }

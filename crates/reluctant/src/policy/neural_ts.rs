@@ -93,6 +93,15 @@ impl Policy for NeuralTs {
         Ok(())
     }
 
+    fn model(&self) -> (String, String) {
+        let why = format!(
+            "it draws a reward for every arm, with {:.3} times the width that the network's gradients give it, and plays \
+             the best",
+            self.belief.scale()
+        );
+        ("a network with one hidden layer".to_owned(), why)
+    }
+
     fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
         let warning = self.belief.warning();
         Ok(Explanation { warning, ..explain_by_score(self, check_vector(ENTRY.name, self.dim(), action)?)? })

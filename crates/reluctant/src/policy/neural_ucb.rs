@@ -132,6 +132,14 @@ impl Policy for NeuralUcb {
         Ok(())
     }
 
+    fn model(&self) -> (String, String) {
+        let why = format!(
+            "it plays the arm of greatest mean + {:.3} times the width that the network's gradients give it",
+            self.belief.scale()
+        );
+        ("a network with one hidden layer".to_owned(), why)
+    }
+
     fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
         let warning = self.belief.warning();
         Ok(Explanation { warning, ..explain_by_score(self, check_vector(ENTRY.name, self.dim(), action)?)? })

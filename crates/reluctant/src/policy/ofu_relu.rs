@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lifted::{self, BIASES, Freezes};
 use super::sphere::{RegionCache, explore};
-use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, select_frozen};
+use super::{Build, Contexts, Entry, Fitted, Policy, Restore, Sample, Snapshot, confidence, select_frozen};
 use crate::action::{Action, check_observation};
 use crate::belief::check_features;
 use crate::choice::{Choice, Score};
@@ -323,6 +323,26 @@ impl Policy for OfuRelu {
         matches!(self.phase, Phase::Exploring { .. })
     }
 
+    fn model(&self) -> (String, String) {
+        match &self.phase {
+            Phase::Exploring { ys, .. } => {
+                exploring(ys.len(), format!("{}", self.config.explore), &self.config.fitting)
+            }
+            Phase::Linear { regime, loss, rewards, .. } => {
+                let why = format!(
+                    "it plays the arm of greatest mean + {:.3} times its width; the network met its exploration with a \
+                     mean squared error of {loss:.3}",
+                    self.radius(regime, *rewards)
+                );
+                (frozen_model(regime), why)
+            }
+        }
+    }
+
+    fn network(&self) -> Option<Fitted> {
+        self.regime().map(|regime| Fitted::Network(regime.network().clone()))
+    }
+
     fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::of(ENTRY.name, self)
     }
@@ -337,6 +357,20 @@ impl Freezes for OfuRelu {
             }
         }
     }
+}
+
+/// The model of the linear regime, in words.
+pub(super) fn frozen_model(regime: &FrozenRelu) -> String {
+    format!("linear regression on the features of one frozen network of {} neurons", regime.network().neurons())
+}
+
+/// What is said while there is no model yet.
+pub(super) fn exploring(seen: usize, wanted: String, fitting: &Fitting) -> (String, String) {
+    let why = format!(
+        "it plays at random to fit a network of {} neurons: {seen} of {wanted} observations are there",
+        fitting.neurons
+    );
+    ("none yet".to_owned(), why)
 }
 
 /// How Θ̃ is fitted; OFU-ReLU and OFU-ReLU+ share it.

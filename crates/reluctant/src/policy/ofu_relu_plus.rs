@@ -14,9 +14,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::lifted::{self, BIASES, Freezes};
-use super::ofu_relu::{Fitting, NEURONS, RESTARTS, SIGNS, SLOPE};
+use super::ofu_relu::{Fitting, NEURONS, RESTARTS, SIGNS, SLOPE, exploring, frozen_model};
 use super::sphere::{RegionCache, explore};
-use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, select_frozen};
+use super::{Build, Contexts, Entry, Fitted, Policy, Restore, Sample, Snapshot, confidence, select_frozen};
 use crate::action::{Action, check_observation};
 use crate::choice::{Choice, Score};
 use crate::ellipsoid::Confidence;
@@ -355,6 +355,24 @@ impl Policy for OfuReluPlus {
 
     fn exploring(&self) -> bool {
         self.regime.is_none() || (self.explored_ys.len() as f64) < self.batch.needed
+    }
+
+    fn model(&self) -> (String, String) {
+        match &self.regime {
+            Some(regime) if !self.exploring() => {
+                let why = format!(
+                    "it plays the arm of greatest mean + {:.3} times its width in batch {}",
+                    self.radius(regime),
+                    self.batch.index
+                );
+                (frozen_model(regime), why)
+            }
+            _ => exploring(self.explored_ys.len(), format!("{:.0}", self.batch.needed), &self.config.fitting),
+        }
+    }
+
+    fn network(&self) -> Option<Fitted> {
+        self.regime.as_ref().map(|regime| Fitted::Network(regime.network().clone()))
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

@@ -10,7 +10,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, optimism, read_state};
+use super::{
+    Build, Contexts, Entry, Fitted, Policy, Restore, Sample, Snapshot, confidence, observations, optimism, read_state,
+};
 use crate::action::{Action, check_observation};
 use crate::belief::{Belief, DEGREE, DISCOUNT, FEATURES, Linear};
 use crate::choice::Choice;
@@ -176,6 +178,19 @@ impl Policy for Oful {
 
     fn needs_finite_arms(&self) -> bool {
         self.belief.features().needs_finite_arms()
+    }
+
+    fn model(&self) -> (String, String) {
+        let why = format!(
+            "after {} it plays the arm of greatest mean + {:.3} times its width",
+            observations(self.ellipsoid().updates()),
+            self.radius()
+        );
+        ("a linear function".to_owned(), why)
+    }
+
+    fn network(&self) -> Option<Fitted> {
+        (self.belief.ellipsoid().updates() > 0).then(|| Fitted::linear(&self.belief, self.dim()))
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

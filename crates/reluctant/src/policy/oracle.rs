@@ -78,6 +78,10 @@ impl Policy for Oracle {
         score_nothing(ENTRY.name, self.dim, offer, scratch)
     }
 
+    fn model(&self) -> (String, String) {
+        (ENTRY.name.to_owned(), "it plays the arm of greatest mean reward, which it is told".to_owned())
+    }
+
     fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
         explain_nothing(
             ENTRY.name,

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::named::{context_of, name_of};
 use super::snapshot::{inconsistent, unreadable};
-use super::{Explanation, Form, Policy, Snapshot};
+use super::{Explanation, Fitted, Form, Policy, Snapshot};
 use crate::action::{Action, check_finite};
 use crate::choice::{Choice, Score, argmax};
 use crate::error::Result;
@@ -175,6 +175,17 @@ impl Policy for PerAction {
 
     fn needs_finite_arms(&self) -> bool {
         true
+    }
+
+    fn model(&self) -> (String, String) {
+        let (model, why) = self.untried.model();
+        (format!("for each action, {model}"), why)
+    }
+
+    fn network(&self) -> Option<Fitted> {
+        let each = self.policies.iter().filter_map(|(name, policy)| Some((name.to_string(), policy.network()?)));
+        let fitted: Vec<(String, Fitted)> = each.collect();
+        (!fitted.is_empty()).then_some(Fitted::Actions(fitted))
     }
 
     fn explanation(&self, action: Action<'_>) -> Result<Explanation> {

@@ -1,5 +1,7 @@
 //! Rules as values: how a policy acts on what it believes of named actions, and by chance on rows too.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::belief::{Asked, Heads};
@@ -30,6 +32,26 @@ pub enum Rule {
         /// How fast exploration ends.
         gamma: f64,
     },
+}
+
+impl fmt::Display for Rule {
+    /// What it does, as a sentence about the policy.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::Optimism(scale) => write!(f, "it plays the action of greatest mean + {scale} times its spread"),
+            Rule::Sampling(scale) => {
+                write!(f, "it plays the action of greatest drawn value, {scale} times as far from its mean")
+            }
+            Rule::EpsilonGreedy { epsilon, power } => write!(
+                f,
+                "it plays the action of greatest mean, and any with probability {epsilon} times t^−{power} in round t"
+            ),
+            Rule::InverseGap { gamma } => write!(
+                f,
+                "it plays every action with a probability that falls with its distance from the best, at the rate {gamma}"
+            ),
+        }
+    }
 }
 
 /// An action that chance has picked.

@@ -143,6 +143,10 @@ impl Policy for Shared {
         true
     }
 
+    fn model(&self) -> (String, String) {
+        (format!("{}, with a head for each action", self.name), self.rule.to_string())
+    }
+
     fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
         let (context, name) = name_of(self.name, self.dim(), action)?;
         let mut scratch = Scratch::default();
@@ -156,7 +160,7 @@ impl Policy for Shared {
             spread: score.width,
             exploring: self.exploring(),
             model: self.name.to_owned(),
-            why: if known { String::new() } else { format!("the action '{name}' has not been rewarded yet") },
+            why: if known { self.rule.to_string() } else { format!("the action '{name}' has not been rewarded yet") },
             warning: self.belief.warning(),
         })
     }

@@ -70,6 +70,10 @@ impl Policy for Uniform {
         true
     }
 
+    fn model(&self) -> (String, String) {
+        (ENTRY.name.to_owned(), "it chooses at random".to_owned())
+    }
+
     fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
         explain_nothing(ENTRY.name, self.dim, action, "it chooses at random")
     }

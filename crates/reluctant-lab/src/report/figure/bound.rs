@@ -2,7 +2,7 @@
 
 use super::super::draw::{Colour, Stroke};
 use super::super::{Digest, EnvironmentDigest, PolicyDigest, text};
-use super::{Axis, Figure, Guide, Plot, Series, lines_are, log_rounds, plots, series};
+use super::{Axis, Figure, Guide, Plot, Series, drawn, lines_are, log_rounds, plots, series};
 use crate::stats::Slope;
 use crate::theorem::Theorem;
 
@@ -60,7 +60,7 @@ impl Figure {
 
 /// The bound on the optimistic stage alone, as if each round were the last.
 fn optimism(environment: &EnvironmentDigest<'_>, theorem: &Theorem, series: &Series) -> Guide {
-    let rounds = environment.results.checkpoints.iter().map(|&t| t as f64);
+    let rounds = drawn(environment).into_iter().map(|i| environment.results.checkpoints[i] as f64);
     Guide {
         label: format!("{}, optimism", theorem.name().replace("Theorem", "Thm")),
         line: rounds.map(|t| [t, theorem.bound(t).optimism]).collect(),

@@ -59,6 +59,11 @@ impl Look {
         Look { stroke, marker: index % 8, hollow: (index / 8) % 2 == 1 }
     }
 
+    /// The place of its colour among the seven.
+    pub fn colour(&self) -> usize {
+        COLOURS.iter().position(|colour| *colour == self.stroke.colour).unwrap_or(0)
+    }
+
     /// The marker at a point.
     pub fn mark(&self, [x, y]: Point) -> Item {
         const RADIUS: f64 = 3.4;

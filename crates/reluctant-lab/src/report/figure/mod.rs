@@ -12,7 +12,7 @@ pub use axis::{Axis, Scale, Tick};
 pub use look::Look;
 
 use super::draw::{Colour, Point, Stroke};
-use super::{Digest, EnvironmentDigest, PolicyDigest, text};
+use super::{Digest, EnvironmentDigest, PolicyDigest, text, thin};
 use crate::results::TrialCurve;
 use crate::stats::{self, Sample};
 
@@ -168,13 +168,7 @@ fn is_crowded(environment: &EnvironmentDigest<'_>) -> bool {
 
 /// A plot for each environment that `plot` makes one of.
 fn plots(digest: &Digest<'_>, plot: impl Fn(&EnvironmentDigest<'_>, &[&str]) -> Option<Plot>) -> Vec<Plot> {
-    // A policy looks the same in every environment: its look goes by the place of its label among all labels.
-    let mut labels: Vec<&str> = Vec::new();
-    for policy in digest.environments.iter().flat_map(|environment| &environment.policies) {
-        if !labels.contains(&policy.label()) {
-            labels.push(policy.label());
-        }
-    }
+    let labels = super::labels(&[digest]);
     digest.environments.iter().filter_map(|environment| plot(environment, &labels)).collect()
 }
 
@@ -185,8 +179,10 @@ fn series(
     middle: impl Fn(&Sample) -> f64,
     ends: impl Fn(&Sample) -> Option<[f64; 2]>,
 ) -> Vec<Series> {
+    let places = drawn(environment);
     let policies = environment.policies.iter().map(|policy| {
-        let points = || environment.results.checkpoints.iter().map(|&round| round as f64).zip(&policy.curve);
+        let rounds = &environment.results.checkpoints;
+        let points = || places.iter().filter_map(|&i| Some((rounds[i] as f64, policy.curve.get(i)?)));
         let start = from_zero && !policy.curve.is_empty();
         let line = points().map(|(round, at)| [round, middle(at)]);
         let band: Vec<[f64; 3]> =
@@ -200,6 +196,12 @@ fn series(
         }
     });
     policies.collect()
+}
+
+/// The checkpoints that are drawn; of a great many, as many as any screen can show.
+fn drawn(environment: &EnvironmentDigest<'_>) -> Vec<usize> {
+    const MOST: usize = 2000;
+    thin::places(&environment.results.checkpoints, MOST)
 }
 
 /// The final regrets of the trials, if there are several; of a great many, quantiles stand for all.

@@ -10,7 +10,6 @@ impl Plausible {
     /// [`crate::Policy::explanation`], at a checked vector.
     pub(super) fn explain_vector(&self, action: &[f64]) -> Result<Explanation> {
         let mut explanation = explain_by_score(self, action)?;
-        (explanation.model, explanation.why) = self.model();
         explanation.warning = self.warning();
         if self.frozen.is_none() && self.networks_act() {
             let apart =
@@ -20,8 +19,8 @@ impl Plausible {
         Ok(explanation)
     }
 
-    /// Which model acts, and why.
-    fn model(&self) -> (String, String) {
+    /// [`crate::Policy::model`].
+    pub(super) fn acting_model(&self) -> (String, String) {
         let (least, most) = self.ensemble.sizes();
         let size = if least == most { format!("{most}") } else { format!("{least} to {most}") };
         let count = self.ensemble.plausible().count();

@@ -60,7 +60,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ofu_relu::SIGNS;
 use super::sphere::RegionCache;
-use super::{Build, Contexts, Entry, Explanation, Policy, Restore, Sample, Snapshot, confidence, read_state};
+use super::{Build, Contexts, Entry, Explanation, Fitted, Policy, Restore, Sample, Snapshot, confidence, read_state};
 use crate::action::{Action, check_observation, check_vector};
 use crate::belief::{Belief, check_features, state};
 use crate::choice::{Choice, argmax};
@@ -534,6 +534,18 @@ impl Policy for Plausible {
     /// Whether the networks still disagree about what to do.
     fn exploring(&self) -> bool {
         self.frozen.is_none() && self.agreed == 0
+    }
+
+    fn model(&self) -> (String, String) {
+        self.acting_model()
+    }
+
+    fn network(&self) -> Option<Fitted> {
+        match &self.frozen {
+            _ if self.seen == 0 => None,
+            Some(frozen) => Some(Fitted::Networks(vec![(1.0, frozen.regime.network().clone())])),
+            None => Some(Fitted::Networks(self.networks())),
+        }
     }
 
     fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
