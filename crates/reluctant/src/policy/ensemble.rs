@@ -6,7 +6,7 @@
 //! action.
 //!
 //! Inputs and rewards are scaled by what was seen. All rewards are kept. A score's width is the standard deviation of the members. The
-//! probability of a choice is not known: it has no propensity.
+//! probability of a choice is estimated, on request.
 
 use serde::{Deserialize, Serialize};
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::joined::{JOIN, Join, Joined};
+use super::mixed::{CHANCE, Mixed};
 use super::per_action::{Models, PerAction};
 use super::shared::{Shared, SharedModel};
 use super::snapshot::inconsistent;
@@ -16,7 +17,7 @@ use crate::params::{Literal, Param, Params, Settings, Value};
 use crate::rng::Key;
 
 /// The parameters that every policy takes besides its own.
-pub const COMMON: &[Param] = &[JOIN];
+pub const COMMON: &[Param] = &[JOIN, CHANCE];
 
 /// A row of the registry.
 #[derive(Clone)]
@@ -95,6 +96,7 @@ impl Entry {
         let space = space.into();
         let params = self.resolve(settings)?;
         let policy = self.build_for(space, &params, settings, key)?;
+        let policy = Mixed::wrap(policy, &params, settings)?;
         Ok((policy, params.used()))
     }
 
@@ -143,6 +145,12 @@ impl Entry {
     /// The policy behind a snapshot, exactly as it was.
     pub fn restore(&self, snapshot: Snapshot) -> Result<Box<dyn Policy>> {
         snapshot.check_format()?;
+        let chance = snapshot.chance;
+        let policy = self.restore_form(snapshot)?;
+        Ok(Mixed::of(policy, chance))
+    }
+
+    fn restore_form(&self, snapshot: Snapshot) -> Result<Box<dyn Policy>> {
         match snapshot.form {
             Form::Vectors => self.restore_plain(snapshot.state),
             Form::Joined => Ok(Box::new(Joined::restore(snapshot.state, |state| self.restore_plain(state))?)),

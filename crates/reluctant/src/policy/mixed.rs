@@ -1,0 +1,154 @@
+//! A policy that leaves a share of its choices to chance, so that every action has a known probability.
+//!
+//! With `chance = ε` a choice is with probability ε uniform among all on offer, else the policy's own. It learns from both. Whatever the policy
+//! is, no action then has a probability below ε/K among K, and what others would have earned can be told from a log of its choices.
+
+use super::propensity::known;
+use super::uniform::uniform_on_sphere;
+use super::{Explanation, Policy, Snapshot};
+use crate::action::Action;
+use crate::choice::{Choice, Score};
+use crate::error::Result;
+use crate::offer::{Offer, Space};
+use crate::params::{Initial, Kind, Param, Params, Settings};
+use crate::rng::{Key, Purpose, index, uniform};
+use crate::round::Round;
+use crate::scratch::Scratch;
+
+/// The share of choices that are left to chance.
+pub const CHANCE: Param = Param::new(
+    "chance",
+    Initial::real(0.0),
+    Kind::Real { min: 0.0, max: 1.0, above: false, below: false },
+    "share of choices that are left to chance, uniform among all on offer, whatever the policy thinks",
+);
+
+/// A policy, and the share of its choices that are left to chance.
+#[derive(Debug)]
+pub struct Mixed {
+    chance: f64,
+    policy: Box<dyn Policy>,
+}
+
+impl Mixed {
+    /// The policy as the settings ask for it: as it is, unless they leave something to chance. A parameter that changes nothing is not read.
+    pub(super) fn wrap(policy: Box<dyn Policy>, params: &Params, settings: &Settings) -> Result<Box<dyn Policy>> {
+        let given = settings.get(CHANCE.name).is_some() && params.complete().get(CHANCE.name) != Some(&0.0.into());
+        if given { Ok(Mixed::of(policy, params.real(CHANCE.name)?)) } else { Ok(policy) }
+    }
+
+    /// The policy with this share of choices left to chance.
+    pub(super) fn of(policy: Box<dyn Policy>, chance: f64) -> Box<dyn Policy> {
+        if chance > 0.0 { Box::new(Mixed { chance, policy }) } else { policy }
+    }
+
+    /// The probability of an action that the policy within chooses with probability `own`, among `count`.
+    fn mix(&self, own: f64, count: usize) -> f64 {
+        (1.0 - self.chance) * own + self.chance / count as f64
+    }
+
+    fn choose<'a>(
+        &self,
+        offer: Offer<'a>,
+        key: Key,
+        scratch: &mut Scratch,
+        select: impl FnOnce(&mut Scratch) -> Result<Choice<'a>>,
+    ) -> Result<Choice<'a>> {
+        let own = select(scratch)?;
+        let coin = key.branch(CHANCE.name);
+        let mut stream = coin.purpose(Purpose::Choice).stream();
+        let by_chance = uniform(&mut stream) < self.chance;
+        let Some(count) = offer.count() else {
+            return Ok(if by_chance { self.anywhere(offer.dim(), coin.later(1)) } else { self.own_point(own) });
+        };
+        let place = index(&mut stream, count);
+        let stated = own.propensity.map(|p| self.mix(p, count));
+        if !by_chance {
+            return Ok(own.with_propensity(stated));
+        }
+        let propensity = match (own.propensity, Some(place) == own.index) {
+            (_, true) => stated,
+            (Some(1.0), false) => Some(self.mix(0.0, count)),
+            _ => {
+                let mut all = Vec::new();
+                known(self.policy.as_ref(), offer, key, scratch, &mut all)?.then(|| self.mix(all[place], count))
+            }
+        };
+        self.policy.score(offer, scratch)?;
+        let score = scratch.scores.get(place).copied().unwrap_or_default();
+        let choice = match offer {
+            Offer::Context(context) => Choice::named(context, place, score),
+            Offer::Rows(rows) => Choice::row(rows, place, score),
+            Offer::Sphere { .. } => own,
+        };
+        Ok(Choice { appeal: None, propensity, ..choice })
+    }
+
+    /// A point of the sphere that chance has chosen, with its density.
+    fn anywhere(&self, dim: usize, key: Key) -> Choice<'static> {
+        let choice = uniform_on_sphere(dim, key);
+        let density = choice.propensity.map(|density| self.chance * density);
+        Choice { score: Score::default(), ..choice.with_propensity(density) }
+    }
+
+    /// The policy's own point of the sphere, with its probability, or the part of its density that it has from the policy.
+    fn own_point<'a>(&self, own: Choice<'a>) -> Choice<'a> {
+        let propensity = own.propensity.map(|p| (1.0 - self.chance).max(f64::MIN_POSITIVE) * p);
+        own.with_propensity(propensity)
+    }
+}
+
+impl Policy for Mixed {
+    fn name(&self) -> &'static str {
+        self.policy.name()
+    }
+
+    fn dim(&self) -> usize {
+        self.policy.dim()
+    }
+
+    fn space(&self) -> Space {
+        self.policy.space()
+    }
+
+    fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        self.choose(offer, key, scratch, |scratch| self.policy.select(offer, key, scratch))
+    }
+
+    fn select_in<'a>(&self, round: &Round<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
+        self.choose(round.offer, key, scratch, |scratch| self.policy.select_in(round, key, scratch))
+    }
+
+    fn probabilities(&self, offer: Offer<'_>, scratch: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
+        if !known(self.policy.as_ref(), offer, Key::new(0), scratch, out)? {
+            return Ok(false);
+        }
+        let count = out.len();
+        out.iter_mut().for_each(|p| *p = self.mix(*p, count));
+        Ok(true)
+    }
+
+    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
+        self.policy.learn(action, reward)
+    }
+
+    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        self.policy.score(offer, scratch)
+    }
+
+    fn exploring(&self) -> bool {
+        self.policy.exploring()
+    }
+
+    fn needs_finite_arms(&self) -> bool {
+        self.policy.needs_finite_arms()
+    }
+
+    fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
+        self.policy.explanation(action)
+    }
+
+    fn snapshot(&self) -> Result<Snapshot> {
+        Ok(Snapshot { chance: self.chance, ..self.policy.snapshot()? })
+    }
+}
