@@ -9,8 +9,9 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{LabError, Result};
 use crate::grid::idle_list;
+use crate::log::Form;
 use crate::plan::Stage;
-use crate::spec::{Contender, EnvironmentSpec, Experiment};
+use crate::spec::{Contender, EnvironmentSpec, Experiment, LogSpec};
 
 /// The most candidates a grid may have.
 const MAX_CANDIDATES: usize = 10_000;
@@ -72,7 +73,7 @@ impl<'a> Reader<'a> {
         self.known_keys(
             root,
             "experiment",
-            &["name", "title", "seed", "rounds", "trials", "tuning", "environment", "policy"],
+            &["name", "title", "seed", "rounds", "trials", "tuning", "log", "environment", "policy"],
         )?;
         let name = self.text_of(root, "name")?.unwrap_or_else(|| self.stem());
         let rounds = self.number_of(root, "rounds", 1, MAX_ROUNDS)?.unwrap_or(1000);
@@ -83,6 +84,7 @@ impl<'a> Reader<'a> {
             tuning_trials: self.tuning(root)?,
             environments: self.environments(root, rounds)?,
             contenders: self.contenders(root)?,
+            log: self.log(root)?,
             name,
         };
         self.check_size(&experiment)?;
@@ -93,6 +95,22 @@ impl<'a> Reader<'a> {
 
     fn stem(&self) -> String {
         self.path.file_stem().map_or("experiment".to_owned(), |stem| stem.to_string_lossy().into_owned())
+    }
+
+    /// A folder, or the files in it with an ending: `logs`, `logs/*.csv`.
+    fn log(&self, root: &Table<'_>) -> Result<Option<LogSpec>> {
+        let Some(text) = self.text_of(root, "log")? else { return Ok(None) };
+        let (folder, form) = match (text.strip_suffix("/*.csv"), text.strip_suffix("/*.jsonl")) {
+            (Some(folder), _) => (folder, Form::Csv),
+            (_, Some(folder)) => (folder, Form::JsonLines),
+            _ if text.contains('*') => {
+                let message = format!("log is '{text}': name a folder, or write FOLDER/*.jsonl or FOLDER/*.csv");
+                return Err(self.wrong(self.place(root, "log"), message));
+            }
+            _ => (text.as_str(), Form::JsonLines),
+        };
+        let folder = self.path.parent().map_or_else(|| folder.into(), |parent| parent.join(folder));
+        Ok(Some(LogSpec { folder, form }))
     }
 
     fn tuning(&self, root: &Table<'_>) -> Result<u64> {

@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod evaluate;
 mod fit;
 mod inspect;
 mod list;
@@ -19,6 +20,8 @@ pub(crate) fn dispatch(registry: &Registry, args: Args) -> Result<(), Failure> {
         Command::Reproduce(options) => reproduce::reproduce(registry, &options),
         Command::Run(options) => run::run(registry, &options),
         Command::Report { dir } => report::report(registry, &dir),
+        Command::Evaluate(options) => evaluate::evaluate_one(registry, &options),
+        Command::Choose(options) => evaluate::choose(registry, &options),
         Command::Fit(options) => fit::fit(&options),
         Command::List { json } => list::list(registry, json),
         Command::Theory(options) => theory::theory(&options),

@@ -4,7 +4,7 @@
 //! output, write `render(&Digest)` in its own file and add a line to [`OUTPUTS`].
 
 mod digest;
-mod text;
+pub(crate) mod text;
 
 pub mod csv;
 pub mod draw;

@@ -10,7 +10,7 @@ use crate::results::Results;
 const COLUMNS: u16 = 100;
 
 /// Three rules and no more, as books set tables.
-const STYLE: TableStyle = TableStyle::new()
+pub(crate) const STYLE: TableStyle = TableStyle::new()
     .top_border(LineStyle::new('─', '─', '─', '─'))
     .header_separator(LineStyle::new('─', '─', '─', '─'))
     .bottom_border(LineStyle::new('─', '─', '─', '─'));

@@ -1,0 +1,88 @@
+//! `reluctant evaluate` and `reluctant choose`: what policies would have earned on a log.
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use indicatif::ProgressBar;
+use reluctant::Registry;
+use reluctant_lab::LabError;
+use reluctant_lab::evaluate::{Evaluation, Options, Target, evaluate, policy, ranking, render, scene};
+use reluctant_lab::report::draw::svg;
+use serde_json::json;
+
+use crate::args::{Choose, Evaluate, Judging};
+use crate::failure::Failure;
+
+/// The policies that `choose` tries if none is named: quick ones of different kinds.
+const TRIED: [&str; 6] = [
+    "uniform",
+    "oful",
+    "oful:features=constant",
+    "lin-ts:features=constant",
+    "gp-ucb:budget=100",
+    "epsilon-greedy:belief=linear",
+];
+
+pub(crate) fn evaluate_one(registry: &Registry, options: &Evaluate) -> Result<(), Failure> {
+    let evaluations = judge(registry, &options.log, std::slice::from_ref(&options.policy), &options.judging)?;
+    let mut out = std::io::stdout().lock();
+    for evaluation in &evaluations {
+        show(&mut out, evaluation, &options.judging)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn choose(registry: &Registry, options: &Choose) -> Result<(), Failure> {
+    let tried: Vec<String> = if options.policy.is_empty() {
+        TRIED.iter().map(|name| (*name).to_owned()).collect()
+    } else {
+        options.policy.clone()
+    };
+    let evaluations = judge(registry, &options.log, &tried, &options.judging)?;
+    let mut out = std::io::stdout().lock();
+    if options.judging.json {
+        writeln!(out, "{:#}", json!(evaluations))?;
+    } else {
+        write!(out, "{}", ranking(&evaluations))?;
+    }
+    for (i, evaluation) in evaluations.iter().enumerate() {
+        if let Some(path) = &options.judging.picture {
+            let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            draw(evaluation, &path.with_file_name(format!("{name}-{}.svg", i + 1)))?;
+        }
+    }
+    Ok(())
+}
+
+fn judge(registry: &Registry, log: &Path, names: &[String], judging: &Judging) -> Result<Vec<Evaluation>, Failure> {
+    let targets: Vec<Target> = names.iter().map(|name| Target::parse(name, registry)).collect::<Result<_, _>>()?;
+    let mut options = Options::default();
+    options.model = match judging.model.as_str() {
+        "none" => None,
+        text => Some(policy(text)?),
+    };
+    (options.folds, options.seed, options.draws) = (judging.folds as usize, judging.seed, judging.draws);
+    options.replay = !judging.no_replay;
+    let bar = if std::io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+    let told = |rounds: u64| {
+        bar.set_message(format!("{rounds} rounds"));
+        bar.tick();
+    };
+    let evaluations = evaluate(registry, log, &targets, &options, &told)?;
+    bar.finish_and_clear();
+    Ok(evaluations)
+}
+
+fn show(out: &mut impl Write, evaluation: &Evaluation, judging: &Judging) -> Result<(), Failure> {
+    if judging.json {
+        writeln!(out, "{:#}", json!(evaluation))?;
+    } else {
+        write!(out, "{}", render(evaluation))?;
+    }
+    judging.picture.as_ref().map_or(Ok(()), |path| draw(evaluation, path))
+}
+
+fn draw(evaluation: &Evaluation, path: &Path) -> Result<(), Failure> {
+    let io = |source| LabError::Io { action: "write", path: path.to_owned(), source };
+    Ok(std::fs::write(path, svg::file(&scene(evaluation))).map_err(io)?)
+}

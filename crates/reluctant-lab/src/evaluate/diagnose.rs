@@ -1,0 +1,136 @@
+//! Overlap and weights: how much a log can say of a policy.
+
+use std::collections::BTreeMap;
+
+use reluctant::Space;
+use serde::Serialize;
+
+use super::{Moments, Term};
+use crate::log::Record;
+
+/// What a log is like, whatever policy is evaluated.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    rounds: u64,
+    pub(super) space: Option<Space>,
+    least: Option<f64>,
+    missing: bool,
+    certain: u64,
+    estimated: u64,
+    worst_error: f64,
+    chosen: BTreeMap<String, u64>,
+}
+
+/// So many names of actions are counted; in logs of arms, places are.
+const NAMES: usize = 1000;
+
+impl Tally {
+    pub(super) fn add(&mut self, record: &Record) {
+        self.rounds += 1;
+        self.space.get_or_insert_with(|| record.offer.space());
+        match record.propensity {
+            None => self.missing = true,
+            Some(p) => {
+                self.least = Some(self.least.map_or(p, |least| least.min(p)));
+                self.certain += u64::from(p >= 1.0 && record.propensity_error == 0.0);
+                self.estimated += u64::from(record.propensity_error > 0.0);
+                self.worst_error = self.worst_error.max(record.propensity_error / p);
+            }
+        }
+        let label = record.offer.label(record.chosen);
+        if self.chosen.len() < NAMES || self.chosen.contains_key(&label) {
+            *self.chosen.entry(label).or_default() += 1;
+        }
+    }
+
+    pub(super) fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// The least propensity; `None` if one is missing.
+    pub(super) fn least_propensity(&self) -> Option<f64> {
+        self.least.filter(|_| !self.missing)
+    }
+}
+
+/// The weights of one policy.
+#[derive(Debug, Default)]
+pub(super) struct Weights {
+    sum: f64,
+    squares: f64,
+    greatest: f64,
+    agreed: u64,
+    /// What the policy would do where the log left nothing to chance and did something else.
+    beyond: f64,
+    histogram: BTreeMap<i32, u64>,
+}
+
+impl Weights {
+    pub(super) fn add(&mut self, term: &Term) {
+        let weight = term.weight();
+        self.sum += weight;
+        self.squares += weight * weight;
+        self.greatest = self.greatest.max(weight);
+        self.agreed += u64::from(weight > 0.0);
+        if term.certain {
+            self.beyond += 1.0 - term.probability;
+        }
+        let bin = if weight > 0.0 { libm::floor(libm::log2(weight)) as i32 } else { ZERO };
+        *self.histogram.entry(bin.max(ZERO)).or_default() += 1;
+    }
+
+    pub(super) fn diagnose(&self, tally: &Tally, sums: &Moments) -> Diagnosis {
+        let rounds = tally.rounds as f64;
+        let (mean_weight, error) = sums.mean_weight();
+        Diagnosis {
+            rounds: tally.rounds,
+            actions: tally.chosen.len(),
+            effective: if self.squares > 0.0 { self.sum * self.sum / self.squares } else { 0.0 },
+            mean_weight,
+            mean_weight_error: error,
+            greatest_weight: self.greatest,
+            agreed: self.agreed as f64 / rounds,
+            beyond: self.beyond / rounds,
+            certain: tally.certain as f64 / rounds,
+            estimated: tally.estimated as f64 / rounds,
+            worst_error: tally.worst_error,
+            least_propensity: tally.least.unwrap_or(f64::NAN),
+            histogram: self.histogram.iter().map(|(bin, count)| (*bin, *count)).collect(),
+        }
+    }
+}
+
+/// The bin of weights that are 0, or below 2^(−20).
+pub(super) const ZERO: i32 = -21;
+
+/// How much a log can say of a policy.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Diagnosis {
+    /// Rounds with a reward.
+    pub rounds: u64,
+    /// Different actions that were chosen.
+    pub actions: usize,
+    /// The effective sample size (Σw)²/Σw²: so many rounds of the policy's own would say as much.
+    pub effective: f64,
+    /// The mean weight, which is 1 but for chance if the propensities are right and the log tries all that the policy does.
+    pub mean_weight: f64,
+    /// Its standard error.
+    pub mean_weight_error: f64,
+    /// The greatest weight.
+    pub greatest_weight: f64,
+    /// The share of rounds whose choice the policy might have made.
+    pub agreed: f64,
+    /// How often the policy would have done what the log could not do, as it left nothing to chance: at least so often.
+    pub beyond: f64,
+    /// The share of rounds in which the log left nothing to chance.
+    pub certain: f64,
+    /// The share of rounds whose propensity was estimated.
+    pub estimated: f64,
+    /// The greatest standard error of a propensity, as a share of it.
+    pub worst_error: f64,
+    /// The least propensity.
+    pub least_propensity: f64,
+    /// How many weights there are from 2^k up to 2^(k+1), by k; the first of −21 are 0.
+    pub histogram: Vec<(i32, u64)>,
+}

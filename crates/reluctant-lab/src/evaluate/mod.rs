@@ -1,0 +1,244 @@
+//! What a policy would have earned on a log, with intervals, and what the log cannot tell.
+//!
+//! A log of rounds with the probability p of each choice tells of another policy π by weights w = π(a|x)/p: a round counts as often as π
+//! would have made its choice. The estimators are one a file; each is a pure function of a round ([`Term`]), summed up in [`Moments`], so that a log
+//! is read in pieces and never held. A model of the rewards, any policy's belief, is learnt from the log in folds: each round is
+//! predicted by a model that has not seen it.
+
+mod clipped;
+mod diagnose;
+mod direct;
+mod doubly_robust;
+mod fold;
+mod inverse;
+mod moments;
+mod picture;
+mod replay;
+mod shrinkage;
+mod switch;
+mod table;
+mod target;
+mod term;
+mod verdict;
+
+use std::path::Path;
+
+use rayon::prelude::*;
+use reluctant::{Registry, Scratch, Settings};
+use serde::Serialize;
+
+use crate::error::{LabError, Result};
+use crate::log::{self, Read, Record};
+
+pub use diagnose::Diagnosis;
+pub use moments::{Estimate, Interval, Moments, Part};
+pub use picture::scene;
+pub use replay::Replay;
+pub use table::{ranking, render};
+pub use target::{Target, policy};
+pub use term::Term;
+pub use verdict::{Recommended, Verdict};
+
+use diagnose::Tally;
+use fold::Folds;
+use moments::Bootstrap;
+
+/// How an evaluation is done.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// The policy whose belief predicts rewards, and its settings; `None` for weights alone.
+    pub model: Option<(String, Settings)>,
+    /// How many parts the log is cut into: what is learnt from it is used on the part that was left out.
+    pub folds: usize,
+    /// Names all randomness: that of policies, of the bootstrap and of replay.
+    pub seed: u64,
+    /// Choices made for the probabilities of a policy that does not know them.
+    pub draws: u64,
+    /// Whether policies that learn are also replayed.
+    pub replay: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        // Ridge regression with a constant, an action each: quick, and seldom far off.
+        let model = ("oful".to_owned(), Settings::new().with("features", "constant"));
+        Options { model: Some(model), folds: 5, seed: 1, draws: 1000, replay: true }
+    }
+}
+
+/// What is known of a policy on a log.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Evaluation {
+    /// What the policy is called.
+    pub policy: String,
+    /// What was noticed while the log was read.
+    pub log: Read,
+    /// What the log itself earned.
+    pub logged: Estimate,
+    /// What the policy would have earned, by every estimator that applies.
+    pub estimates: Vec<Estimate>,
+    /// By how much that is more than what the log earned, round by round.
+    pub gain: Option<Estimate>,
+    /// What the policy would have earned while it learnt, from nothing.
+    pub replay: Option<Replay>,
+    /// Weights and overlap.
+    pub diagnosis: Diagnosis,
+    /// Which estimate to trust, and what is not known.
+    pub verdict: Verdict,
+}
+
+impl Evaluation {
+    /// The estimate with this name.
+    pub fn estimate(&self, name: &str) -> Option<&Estimate> {
+        self.estimates.iter().find(|estimate| estimate.name == name)
+    }
+}
+
+/// Evaluates policies on the log at `path`; `progress` is told how many rounds have been gone through in all passes.
+pub fn evaluate(
+    registry: &Registry,
+    path: &Path,
+    targets: &[Target],
+    options: &Options,
+    progress: &dyn Fn(u64),
+) -> Result<Vec<Evaluation>> {
+    let (mut folds, mut tally, mut done) = (None, Tally::default(), 0);
+    log::read(path, |records| {
+        let Some(first) = records.first() else { return Ok(()) };
+        if folds.is_none() {
+            folds = Some(Folds::new(registry, first.offer.space(), targets, options)?);
+        }
+        if let Some(folds) = &mut folds {
+            folds.learn(records, tally.rounds())?;
+        }
+        records.iter().for_each(|record| tally.add(record));
+        done += records.len() as u64;
+        progress(done);
+        Ok(())
+    })?;
+    let Some(folds) = folds else { return Ok(Vec::new()) };
+    let mut sums: Vec<Sums> = targets.iter().map(|_| Sums::new(options.model.is_some())).collect();
+    let (mut logged, mut number) = (Moments::default(), 0);
+    let read = log::read(path, |records| {
+        let terms = terms(path, records, number, &folds, options)?;
+        for (record, terms) in records.iter().zip(terms) {
+            logged.add(number, Part::plain(record.reward));
+            for (sums, term) in sums.iter_mut().zip(terms) {
+                sums.add(number, &term);
+            }
+            number += 1;
+        }
+        done += records.len() as u64;
+        progress(done);
+        Ok(())
+    })?;
+    let bootstrap = Bootstrap::new(options.seed, logged.batches());
+    let logged = logged.estimate("the log", None, &bootstrap);
+    let mut evaluations = Vec::new();
+    for (target, sums) in targets.iter().zip(sums) {
+        let replay = replay::replay(registry, path, target, &tally, options)?;
+        evaluations.push(sums.finish(target.label(), &read, &logged, replay, &tally, &bootstrap));
+    }
+    Ok(evaluations)
+}
+
+/// The terms of all rounds of a piece, a list of targets each.
+fn terms(path: &Path, records: &[Record], first: u64, folds: &Folds, options: &Options) -> Result<Vec<Vec<Term>>> {
+    let numbered: Vec<(u64, &Record)> = (first..).zip(records).collect();
+    let term = |scratch: &mut Scratch, (number, record): (u64, &Record)| {
+        folds.terms(number, record, options, scratch).map_err(|message| LabError::Input {
+            file: path.to_owned(),
+            line: Some(record.line),
+            message,
+        })
+    };
+    numbered.into_par_iter().with_min_len(64).map_init(Scratch::default, term).collect()
+}
+
+/// The sums of all estimators for one policy.
+struct Sums {
+    model: bool,
+    ips: Moments,
+    snips: Moments,
+    clipped: Vec<(f64, Moments)>,
+    direct: Moments,
+    dr: Moments,
+    sndr: Moments,
+    switch: Vec<(f64, Moments)>,
+    shrinkage: Vec<(f64, Moments)>,
+    gain: Moments,
+    tally: diagnose::Weights,
+}
+
+/// The bounds on weights among which the estimators that have one choose.
+const BOUNDS: [f64; 8] = [1.0, 2.0, 5.0, 10.0, 30.0, 100.0, 1000.0, 10_000.0];
+
+impl Sums {
+    fn new(model: bool) -> Self {
+        let tuned = || BOUNDS.iter().map(|bound| (*bound, Moments::default())).collect();
+        Sums {
+            model,
+            ips: Moments::default(),
+            snips: Moments::normalised(),
+            clipped: tuned(),
+            direct: Moments::default(),
+            dr: Moments::default(),
+            sndr: Moments::normalised(),
+            switch: tuned(),
+            shrinkage: tuned(),
+            gain: Moments::default(),
+            tally: diagnose::Weights::default(),
+        }
+    }
+
+    fn add(&mut self, number: u64, term: &Term) {
+        self.tally.add(term);
+        self.ips.add(number, inverse::part(term));
+        self.snips.add(number, inverse::part(term));
+        self.clipped.iter_mut().for_each(|(bound, sums)| sums.add(number, clipped::part(term, *bound)));
+        let best = if self.model { doubly_robust::part(term) } else { inverse::part(term) };
+        self.gain.add(number, Part { plain: best.plain - term.reward, ..best });
+        if self.model {
+            self.direct.add(number, direct::part(term));
+            self.dr.add(number, doubly_robust::part(term));
+            self.sndr.add(number, doubly_robust::part(term));
+            self.switch.iter_mut().for_each(|(bound, sums)| sums.add(number, switch::part(term, *bound)));
+            // The parameter of shrinkage is in units of squared weights.
+            self.shrinkage
+                .iter_mut()
+                .for_each(|(bound, sums)| sums.add(number, shrinkage::part(term, *bound * *bound)));
+        }
+    }
+
+    fn finish(
+        self,
+        policy: String,
+        read: &Read,
+        logged: &Estimate,
+        replay: Option<Replay>,
+        tally: &Tally,
+        bootstrap: &Bootstrap,
+    ) -> Evaluation {
+        let tuned = |name: &'static str, all: &[(f64, Moments)]| {
+            let best = all.iter().min_by(|a, b| a.1.squared_error().total_cmp(&b.1.squared_error()));
+            best.map(|(bound, sums)| sums.estimate(name, Some(*bound), bootstrap))
+        };
+        let mut estimates =
+            vec![self.ips.estimate("ips", None, bootstrap), self.snips.estimate("snips", None, bootstrap)];
+        estimates.extend(tuned("clipped-ips", &self.clipped));
+        if self.model {
+            estimates.push(self.direct.estimate("dm", None, bootstrap));
+            estimates.push(self.dr.estimate("dr", None, bootstrap));
+            estimates.push(self.sndr.estimate("sndr", None, bootstrap));
+            estimates.extend(tuned("switch-dr", &self.switch));
+            estimates.extend(tuned("dr-shrinkage", &self.shrinkage));
+        }
+        let diagnosis = self.tally.diagnose(tally, &self.ips);
+        let gain = self.gain.estimate("gain", None, bootstrap);
+        let verdict = verdict::judge(&policy, read, logged, &estimates, &gain, replay.as_ref(), &diagnosis);
+        let gain = verdict.recommended.is_some().then_some(gain);
+        Evaluation { policy, log: read.clone(), logged: logged.clone(), estimates, gain, replay, diagnosis, verdict }
+    }
+}
