@@ -212,6 +212,16 @@ class Results:
 def policies() -> list[dict[str, Any]]: ...
 def environments() -> list[dict[str, Any]]: ...
 def saved_kind(text: str) -> str: ...
+def evaluate_log(
+    path: _Path,
+    policies: list[tuple[str, str | None]],
+    *,
+    model: str | None,
+    folds: int,
+    draws: int,
+    seed: int,
+    replay: bool,
+) -> tuple[list[tuple[str, str, str]], str]: ...
 def fit(
     actions: ArrayLike,
     rewards: ArrayLike,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use reluctant::Space;
 use serde::Serialize;
 
+use super::verdict::BEYOND;
 use super::{Moments, Term};
 use crate::log::Record;
 
@@ -32,7 +33,8 @@ impl Tally {
             None => self.missing = true,
             Some(p) => {
                 self.least = Some(self.least.map_or(p, |least| least.min(p)));
-                self.certain += u64::from(p >= 1.0 && record.propensity_error == 0.0);
+                let alone = record.offer.count() == 1;
+                self.certain += u64::from(p >= 1.0 && record.propensity_error == 0.0 && !alone);
                 self.estimated += u64::from(record.propensity_error > 0.0);
                 self.worst_error = self.worst_error.max(record.propensity_error / p);
             }
@@ -47,9 +49,10 @@ impl Tally {
         self.rounds
     }
 
-    /// The least propensity; `None` if one is missing.
+    /// The least propensity; `None` if one is missing, or if too often nothing was left to chance: then no rejection makes all choices
+    /// equally likely.
     pub(super) fn least_propensity(&self) -> Option<f64> {
-        self.least.filter(|_| !self.missing)
+        self.least.filter(|_| !self.missing && self.certain as f64 <= BEYOND * self.rounds as f64)
     }
 }
 

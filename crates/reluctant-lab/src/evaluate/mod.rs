@@ -242,3 +242,6 @@ impl Sums {
         Evaluation { policy, log: read.clone(), logged: logged.clone(), estimates, gain, replay, diagnosis, verdict }
     }
 }
+
+#[cfg(test)]
+mod tests;

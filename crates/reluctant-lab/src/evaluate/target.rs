@@ -36,15 +36,22 @@ impl Target {
         }
     }
 
+    /// A policy that was saved as this text, by Rust or by Python, which puts its seed around it.
+    pub fn saved(label: &str, text: &str) -> Result<Self> {
+        let refused = |cause: String| wrong(label, format!("this is not a saved policy: {cause}"));
+        let mut value: serde_json::Value = serde_json::from_str(text).map_err(|cause| refused(cause.to_string()))?;
+        let inner = value.get_mut("snapshot").map(serde_json::Value::take).unwrap_or(value);
+        let snapshot: Snapshot = serde_json::from_value(inner).map_err(|cause| refused(cause.to_string()))?;
+        Ok(Target::Saved { label: label.to_owned(), snapshot })
+    }
+
     /// Reads what a user types: the path of a saved policy, which ends in `.json`, or a policy of the registry with its settings, as in
     /// `oful:lambda=0.1,features=constant`.
     pub fn parse(text: &str, registry: &Registry) -> Result<Self> {
         let label = text.to_owned();
         if text.ends_with(".json") {
             let path = Path::new(text);
-            let saved = std::fs::read_to_string(path).map_err(LabError::io("read", path))?;
-            let snapshot = Snapshot::parse(&saved).map_err(|cause| wrong(text, cause.to_string()))?;
-            return Ok(Target::Saved { label, snapshot });
+            return Target::saved(text, &std::fs::read_to_string(path).map_err(LabError::io("read", path))?);
         }
         let (kind, settings) = policy(text)?;
         let entry = registry.policy(&kind).map_err(|cause| wrong(text, cause.to_string()))?;

@@ -31,7 +31,7 @@ pub struct Verdict {
 }
 
 /// If the policy would do more often than this what the log never does, the log cannot tell.
-const BEYOND: f64 = 0.01;
+pub(super) const BEYOND: f64 = 0.01;
 
 /// A mean weight that is off by so many standard errors is not right.
 const OFF: f64 = 4.0;
@@ -59,7 +59,7 @@ pub(super) fn judge(
         "The log earned {} a round (95 %: {}) in {} rounds.",
         text::number(logged.value),
         range(logged.normal),
-        diagnosis.rounds
+        text::count(diagnosis.rounds)
     )];
     let unknown = cannot_tell(policy, diagnosis);
     let recommended = if unknown.is_none() { recommend(estimates, diagnosis) } else { None };

@@ -1,0 +1,217 @@
+"""Logs: what was on offer, what was chosen with which probability, what came of it, and what others would have earned.
+
+>>> import numpy as np
+>>> import reluctant
+>>> rng = np.random.default_rng(0)
+>>> rounds = []
+>>> for _ in range(400):
+...     x = rng.normal(size=2)
+...     chosen = str(rng.choice(["left", "right"]))
+...     reward = float((x[0] > 0) == (chosen == "right"))
+...     rounds.append(
+...         {"context": x, "actions": ["left", "right"], "chosen": chosen, "propensity": 0.5, "reward": reward}
+...     )
+>>> evaluation = reluctant.evaluate(rounds, "oful:features=constant")
+>>> bool(evaluation.value > 0.9)
+True
+
+A log is the path of a file (JSON lines or CSV, see ``docs/logs.md``), an iterable of rounds as above, a frame of pandas or polars whose
+columns are those of the CSV form, or the ``bandit_feedback`` of the Open Bandit Pipeline.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import _core
+
+__all__ = ["Evaluation", "choose", "evaluate", "to_bandit_feedback", "write_log"]
+
+MODEL = "oful:features=constant"
+TRIED = ("uniform", "oful", MODEL, "lin-ts:features=constant", "gp-ucb:budget=100", "epsilon-greedy:belief=linear")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a policy would have earned on a log.
+
+    ``value`` and ``interval`` are the estimate to trust, ``None`` where the log cannot tell; ``sentences`` say what is known and what is
+    not; ``details`` holds all estimates, their intervals, and the weights.
+    """
+
+    policy: str
+    value: float | None
+    interval: tuple[float, float] | None
+    sentences: tuple[str, ...]
+    details: dict[str, Any]
+    table: str
+    svg: str
+
+    def __str__(self) -> str:
+        return self.table
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def evaluate(
+    log: Any,
+    policy: str | _core.Policy,
+    *,
+    model: str | None = MODEL,
+    folds: int = 5,
+    draws: int = 1000,
+    seed: int = 1,
+    replay: bool = True,
+) -> Evaluation:
+    """What a policy would have earned on a log, with intervals, and what the log cannot tell.
+
+    Parameters
+    ----------
+    log
+        A path, rounds, a frame, or ``bandit_feedback``.
+    policy : str or Policy
+        A policy of the registry with its settings, such as ``"oful:lambda=0.1"``, which learns from the log; or a policy as it is, which
+        learns nothing more.
+    model : str, optional
+        The policy whose belief predicts rewards; ``None`` for weights alone.
+    folds : int
+        What is learnt from the log is used on the part of so many that was left out.
+    draws : int
+        Choices made to find the probabilities of a policy that does not know them.
+    seed : int
+        Names all randomness.
+    replay : bool
+        Whether a policy that learns is also replayed.
+    """
+    found, _ = _evaluate(log, [policy], model=model, folds=folds, draws=draws, seed=seed, replay=replay)
+    return found[0]
+
+
+def choose(
+    log: Any,
+    policies: Iterable[str | _core.Policy] = TRIED,
+    *,
+    model: str | None = MODEL,
+    folds: int = 5,
+    draws: int = 1000,
+    seed: int = 1,
+    replay: bool = True,
+) -> tuple[list[Evaluation], str]:
+    """Tries policies on a log: what is known of each, and a table that ranks them. Parameters as for :func:`evaluate`."""
+    return _evaluate(log, list(policies), model=model, folds=folds, draws=draws, seed=seed, replay=replay)
+
+
+def _evaluate(log: Any, policies: list[str | _core.Policy], **options: Any) -> tuple[list[Evaluation], str]:
+    for name, least in (("folds", 2), ("draws", 1), ("seed", 0)):
+        if options[name] < least:
+            raise ValueError(f"{name} = {options[name]} is out of range: a whole number, at least {least}")
+    targets = [(p, None) if isinstance(p, str) else (p.name, p.to_json()) for p in policies]
+    if isinstance(log, (str, os.PathLike)):
+        shown, ranked = _core.evaluate_log(os.fspath(log), targets, **options)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "log.jsonl"
+            write_log(path, log)
+            shown, ranked = _core.evaluate_log(path, targets, **options)
+    return [_made(*one) for one in shown], ranked
+
+
+def _made(text: str, table: str, svg: str) -> Evaluation:
+    details = json.loads(text)
+    best = details["verdict"]["recommended"]
+    return Evaluation(
+        policy=details["policy"],
+        value=best and best["value"],
+        interval=best and (best["interval"][0], best["interval"][1]),
+        sentences=tuple(details["verdict"]["sentences"]),
+        details=details,
+        table=table,
+        svg=svg,
+    )
+
+
+def write_log(path: str | os.PathLike[str], log: Any) -> None:
+    """Writes rounds, a frame or ``bandit_feedback`` as a log of JSON lines."""
+    with open(path, "w", encoding="utf-8") as file:
+        for number, entry in enumerate(_rounds(log), 1):
+            line = {"event": str(number), **{key: _plain(value) for key, value in entry.items() if value is not None}}
+            file.write(json.dumps(line) + "\n")
+
+
+def _rounds(log: Any) -> Iterable[Mapping[str, Any]]:
+    if isinstance(log, Mapping) and {"action", "pscore"} <= log.keys():
+        return _from_bandit_feedback(log)
+    if hasattr(log, "to_dicts"):  # polars
+        return map(_from_record, log.to_dicts())
+    if hasattr(log, "to_dict") and hasattr(log, "columns"):  # pandas
+        return map(_from_record, log.to_dict("records"))
+    if isinstance(log, Mapping) or not isinstance(log, Iterable):
+        raise TypeError(f"a log is a path, rounds, a frame, or bandit_feedback, not {type(log).__name__}")
+    return log
+
+
+def _from_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a frame: the context in x1, x2, …, the names on offer with bars between them."""
+    entry = {key: value for key, value in record.items() if not (key[:1] == "x" and key[1:].isdigit())}
+    entry["context"] = [record[f"x{i}"] for i in range(1, len(record) + 1) if f"x{i}" in record]
+    if isinstance(entry.get("actions"), str):
+        entry["actions"] = entry["actions"].split("|")
+    missing = [key for key, value in entry.items() if isinstance(value, float) and np.isnan(value) and key != "reward"]
+    for key in missing:
+        del entry[key]
+    return entry
+
+
+def _from_bandit_feedback(feedback: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    actions = [str(action) for action in range(int(feedback["n_actions"]))]
+    rounds = len(feedback["action"])
+    context = feedback.get("context")
+    context = np.ones((rounds, 1)) if context is None else np.asarray(context, dtype=float)
+    for i in range(rounds):
+        yield {
+            "context": context[i],
+            "actions": actions,
+            "chosen": str(int(feedback["action"][i])),
+            "propensity": feedback["pscore"][i],
+            "reward": feedback["reward"][i],
+        }
+
+
+def to_bandit_feedback(log: str | os.PathLike[str]) -> dict[str, Any]:
+    """A log of JSON lines, with the same actions on offer in every round, as the ``bandit_feedback`` of the Open Bandit Pipeline."""
+    with open(log, encoding="utf-8") as file:
+        rounds = [json.loads(line) for line in file]
+    names = rounds[0]["actions"] if rounds else []
+    for number, entry in enumerate(rounds, 1):
+        if entry.get("actions") != names or "propensity" not in entry or entry.get("reward") is None:
+            raise ValueError(
+                f"line {number}: bandit_feedback needs the same actions, a propensity and a reward in every round"
+            )
+    return {
+        "n_rounds": len(rounds),
+        "n_actions": len(names),
+        "context": np.array([entry["context"] for entry in rounds], dtype=float),
+        "action": np.array([names.index(entry["chosen"]) for entry in rounds]),
+        "reward": np.array([entry["reward"] for entry in rounds], dtype=float),
+        "pscore": np.array([entry["propensity"] for entry in rounds], dtype=float),
+        "position": np.zeros(len(rounds), dtype=int),
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return value
