@@ -28,6 +28,7 @@ class Uniform(Policy):
         *,
         seed: int = 0,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
     ) -> Self: ...
 
 class Oracle(Policy):
@@ -37,6 +38,60 @@ class Oracle(Policy):
         *,
         seed: int = 0,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+    ) -> Self: ...
+
+class EpsilonGreedy(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        epsilon: float | None = 0.3,
+        power: float | None = 0.5,
+        belief: Literal["network", "linear", "gp"] | None = "network",
+        lambda_: float | Literal["auto"] | None = None,
+        features: Literal["raw", "constant", "monomials"] | None = "raw",
+        degree: int | None = 2,
+        sigma: float | None = 0.1,
+        kernel: Literal["rbf", "matern32", "matern52", "relu", "relu-gate", "relu-ntk", "auto"] | None = "rbf",
+        length: float | Literal["auto"] | None = None,
+        variance: float | Literal["auto"] | None = None,
+        budget: int | None = 200,
+        discount: float | None = 1.0,
+        width: int | None = 64,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        rate: float | None = 0.005,
+        decay: float | None = 0.1,
+        join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+    ) -> Self: ...
+
+class SquareCb(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        gamma: float | None = 10.0,
+        belief: Literal["network", "linear", "gp"] | None = "network",
+        lambda_: float | Literal["auto"] | None = None,
+        features: Literal["raw", "constant", "monomials"] | None = "raw",
+        degree: int | None = 2,
+        sigma: float | None = 0.1,
+        kernel: Literal["rbf", "matern32", "matern52", "relu", "relu-gate", "relu-ntk", "auto"] | None = "rbf",
+        length: float | Literal["auto"] | None = None,
+        variance: float | Literal["auto"] | None = None,
+        budget: int | None = 200,
+        discount: float | None = 1.0,
+        width: int | None = 64,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        rate: float | None = 0.005,
+        decay: float | None = 0.1,
+        join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
     ) -> Self: ...
 
 class Oful(Policy):
@@ -55,6 +110,7 @@ class Oful(Policy):
         alpha: float | Literal["auto"] | None = None,
         log_det: Literal["ratio", "twice"] | None = "ratio",
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
     ) -> Self: ...
 
 class LinTs(Policy):
@@ -70,6 +126,7 @@ class LinTs(Policy):
         degree: int | None = 2,
         discount: float | None = 1.0,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
     ) -> Self: ...
 
 class GpUcb(Policy):
@@ -79,13 +136,17 @@ class GpUcb(Policy):
         *,
         seed: int = 0,
         beta: float | None = 2.0,
-        sigma: float | None = 0.1,
-        kernel: Literal["rbf", "matern32", "matern52"] | None = "rbf",
+        sigma: float | Literal["auto"] | None = None,
+        kernel: Literal["rbf", "matern32", "matern52", "relu", "relu-gate", "relu-ntk", "auto"] | None = "rbf",
+        depth: int | None = 1,
+        bias: bool | None = True,
         length: float | Literal["auto"] | None = None,
         variance: float | Literal["auto"] | None = None,
+        leeway: float | Literal["auto"] | None = None,
         budget: int | None = 200,
         discount: float | None = 1.0,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
     ) -> Self: ...
 
 class GpTs(Policy):
@@ -95,13 +156,17 @@ class GpTs(Policy):
         *,
         seed: int = 0,
         scale: float | None = 1.0,
-        sigma: float | None = 0.1,
-        kernel: Literal["rbf", "matern32", "matern52"] | None = "rbf",
+        sigma: float | Literal["auto"] | None = None,
+        kernel: Literal["rbf", "matern32", "matern52", "relu", "relu-gate", "relu-ntk", "auto"] | None = "rbf",
+        depth: int | None = 1,
+        bias: bool | None = True,
         length: float | Literal["auto"] | None = None,
         variance: float | Literal["auto"] | None = None,
+        leeway: float | Literal["auto"] | None = None,
         budget: int | None = 200,
         discount: float | None = 1.0,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
     ) -> Self: ...
 
 class OfuRelu(Policy):
@@ -117,6 +182,7 @@ class OfuRelu(Policy):
         delta: float | None = 0.01,
         nu: float | None = 0.0,
         signs: Literal["ones", "free"] | None = "ones",
+        slope: float | None = 0.0,
         restarts: int | None = 16,
         profile: Literal["paper", "authors"] | None = "paper",
         fit: Literal["lm", "adam"] | Literal["auto"] | None = None,
@@ -126,6 +192,7 @@ class OfuRelu(Policy):
         drop_last: bool | Literal["auto"] | None = None,
         late_radius: bool | Literal["auto"] | None = None,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
     ) -> Self: ...
 
 class OfuReluPlus(Policy):
@@ -147,8 +214,10 @@ class OfuReluPlus(Policy):
         alpha0: float | None = 0.5,
         norm_bound: float | Literal["auto"] | None = None,
         signs: Literal["ones", "free"] | None = "ones",
+        slope: float | None = 0.0,
         restarts: int | None = 16,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
     ) -> Self: ...
 
 class NeuralUcb(Policy):
@@ -163,11 +232,94 @@ class NeuralUcb(Policy):
         update: Literal["authors", "zhou"] | None = "authors",
         matrix: Literal["diagonal", "full"] | None = "diagonal",
         lambda_: float | None = 0.01,
-        nu: float | None = 0.1,
+        nu: float | Literal["auto"] | None = None,
         gamma: float | None = 0.1,
         steps: int | Literal["auto"] | None = None,
         rate: float | Literal["auto"] | None = None,
+        batch: int | None = 1,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+    ) -> Self: ...
+
+class NeuralTs(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        preset: Literal["F", "T", "TW"] | None = "F",
+        neurons: int | Literal["auto"] | None = None,
+        width: int | Literal["auto"] | None = None,
+        update: Literal["authors", "zhou"] | None = "authors",
+        matrix: Literal["diagonal", "full"] | None = "diagonal",
+        lambda_: float | None = 0.01,
+        nu: float | Literal["auto"] | None = None,
+        gamma: float | None = 0.1,
+        steps: int | Literal["auto"] | None = None,
+        rate: float | Literal["auto"] | None = None,
+        batch: int | None = 1,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        decay: float | None = 0.1,
+        join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+    ) -> Self: ...
+
+class NeuralLinear(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        width: int | None = 64,
+        scale: float | None = 1.0,
+        lambda_: float | None = 1.0,
+        a0: float | None = 1.0,
+        b0: float | None = 0.1,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        rate: float | None = 0.005,
+        decay: float | None = 0.1,
+        join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+    ) -> Self: ...
+
+class NeuralLinucb(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        width: int | None = 64,
+        alpha: float | None = 1.0,
+        lambda_: float | Literal["auto"] | None = None,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        rate: float | None = 0.005,
+        decay: float | None = 0.1,
+        join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+    ) -> Self: ...
+
+class Ensemble(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        members: int | None = 10,
+        width: int | None = 64,
+        scale: float | None = 1.0,
+        prior: float | None = 1.0,
+        growth: float | None = 0.15,
+        epochs: float | None = 5.0,
+        rate: float | None = 0.005,
+        decay: float | None = 0.1,
+        join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
     ) -> Self: ...
 
 class Plausible(Policy):
@@ -187,12 +339,15 @@ class Plausible(Policy):
         radius: Literal["measured", "theorem"] | None = "measured",
         delta: float | None = 0.01,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
     ) -> Self: ...
 
 __all__ = [
     "Policy",
     "Uniform",
     "Oracle",
+    "EpsilonGreedy",
+    "SquareCb",
     "Oful",
     "LinTs",
     "GpUcb",
@@ -200,5 +355,9 @@ __all__ = [
     "OfuRelu",
     "OfuReluPlus",
     "NeuralUcb",
+    "NeuralTs",
+    "NeuralLinear",
+    "NeuralLinucb",
+    "Ensemble",
     "Plausible",
 ]

@@ -21,7 +21,7 @@ const ROUNDS: u64 = 2000;
 const WORLD: Key = Key::new(77);
 
 fn world() -> reluctant::Result<Box<dyn Environment>> {
-    let settings = Settings::new().with("dim", 3u64).with("actions", 3u64).with("neurons", 0u64).with("noise", 0.5);
+    let settings = Settings::new().with("dim", 3u64).with("actions", 3u64).with("neurons", 0u64).with("sigma", 0.5);
     env::build("contexts", &settings, WORLD)
 }
 
@@ -86,17 +86,18 @@ struct Counted {
 impl Counted {
     fn add(&mut self, evaluation: &Evaluation, truth: f64) {
         self.logs += 1;
-        let Some(best) = &evaluation.verdict.recommended else {
-            self.refused += 1;
-            return;
-        };
-        self.held += u32::from(best.interval[0] <= truth && truth <= best.interval[1]);
-        self.error += (best.value - truth).powi(2);
-        self.width += best.interval[1] - best.interval[0];
+        // What is refused counts with its doubly robust estimate, to show what would have been believed.
+        let refused = evaluation.estimate("dr").map(|dr| (dr.value, dr.normal));
+        let best = evaluation.verdict.recommended.as_ref().map(|best| (best.value, best.interval));
+        self.refused += u32::from(best.is_none());
+        let Some((value, [low, high])) = best.or(refused) else { return };
+        self.held += u32::from(low <= truth && truth <= high);
+        self.error += (value - truth).powi(2);
+        self.width += high - low;
     }
 
     fn show(&self, logger: &str, propensities: &str) {
-        let told = f64::from(self.logs - self.refused).max(1.0);
+        let told = f64::from(self.logs).max(1.0);
         println!(
             "| {logger} | {propensities} | {:.1} % | {:.4} | {:.4} | {} of {} |",
             100.0 * f64::from(self.held) / told,
