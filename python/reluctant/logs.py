@@ -15,8 +15,8 @@
 >>> bool(evaluation.value > 0.9)
 True
 
-A log is the path of a file (JSON lines or CSV, see ``docs/logs.md``), an iterable of rounds as above, a frame of pandas or polars whose
-columns are those of the CSV form, or the ``bandit_feedback`` of the Open Bandit Pipeline.
+A log is the path of a file (JSON lines or CSV, see ``docs/logs.md``), an iterable of rounds as above, a frame of pandas
+or polars whose columns are those of the CSV form, or the ``bandit_feedback`` of the Open Bandit Pipeline.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ TRIED = ("uniform", "oful", MODEL, "lin-ts:features=constant", "gp-ucb:budget=10
 class Evaluation:
     """What a policy would have earned on a log.
 
-    ``value`` and ``interval`` are the estimate to trust, ``None`` where the log cannot tell; ``sentences`` say what is known and what is
-    not; ``details`` holds all estimates, their intervals, and the weights.
+    ``value`` and ``interval`` are the estimate to trust, ``None`` where the log cannot tell; ``sentences`` say what is
+    known and what is not; ``details`` holds all estimates, their intervals, and the weights.
     """
 
     policy: str
@@ -79,8 +79,8 @@ def evaluate(
     log
         A path, rounds, a frame, or ``bandit_feedback``.
     policy : str or Policy
-        A policy of the registry with its settings, such as ``"oful:lambda=0.1"``, which learns from the log; or a policy as it is, which
-        learns nothing more.
+        A policy of the registry with its settings, such as ``"oful:lambda=0.1"``, which learns from the log; or a
+        policy as it is, which learns nothing more.
     model : str, optional
         The policy whose belief predicts rewards; ``None`` for weights alone.
     folds : int
@@ -106,7 +106,7 @@ def choose(
     seed: int = 1,
     replay: bool = True,
 ) -> tuple[list[Evaluation], str]:
-    """Tries policies on a log: what is known of each, and a table that ranks them. Parameters as for :func:`evaluate`."""
+    """Tries policies on a log: what is known of each, and a table that ranks them. Parameters as of `evaluate`."""
     return _evaluate(log, list(policies), model=model, folds=folds, draws=draws, seed=seed, replay=replay)
 
 
@@ -187,7 +187,7 @@ def _from_bandit_feedback(feedback: Mapping[str, Any]) -> Iterable[dict[str, Any
 
 
 def to_bandit_feedback(log: str | os.PathLike[str]) -> dict[str, Any]:
-    """A log of JSON lines, with the same actions on offer in every round, as the ``bandit_feedback`` of the Open Bandit Pipeline."""
+    """A log of JSON lines, with the same actions in every round, as ``bandit_feedback`` of the Open Bandit Pipeline."""
     with open(log, encoding="utf-8") as file:
         rounds = [json.loads(line) for line in file]
     names = rounds[0]["actions"] if rounds else []

@@ -146,7 +146,8 @@ pub(crate) struct Run {
 pub(crate) struct Evaluate {
     /// A log: JSON lines, or CSV if its name ends in .csv; gzipped or not.
     pub(crate) log: PathBuf,
-    /// A policy of `reluctant list`, which learns from the log, with settings as in oful:lambda=0.1,features=constant; or
+    /// A policy of `reluctant list`, which learns from the log, with settings as in
+    /// oful:lambda=0.1,features=constant; or
     /// the path of a saved policy, which ends in .json.
     #[arg(long, value_name = "POLICY")]
     pub(crate) policy: String,
@@ -174,7 +175,7 @@ pub(crate) struct Judging {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole(2, 100), allow_negative_numbers = true)]
     pub(crate) folds: u64,
     /// Choices made to find the probabilities of a policy that does not know them.
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = whole(1, 1_000_000), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = whole(1, 1_000_000))]
     pub(crate) draws: u64,
     /// Names all randomness.
     #[arg(long, default_value_t = 1, value_parser = whole(0, u64::MAX), allow_negative_numbers = true)]

@@ -4,8 +4,10 @@
 //! cargo run --release -p reluctant-lab --example coverage -- 1000
 //! ```
 //!
-//! Each log has 2,000 rounds of a linear environment with contexts of 3 numbers and 3 actions. The policy that is evaluated was learnt
-//! elsewhere, from 60 rounds, and is the same for all logs; its true value comes from 200,000 rounds. Beside the propensities of the
+//! Each log has 2,000 rounds of a linear environment with contexts of 3 numbers and 3 actions. The policy that is
+//! evaluated was learnt
+//! elsewhere, from 60 rounds, and is the same for all logs; its true value comes from 200,000 rounds. Beside the
+//! propensities of the
 //! loggers stands what a softmax of their scores would give.
 
 use std::path::{Path, PathBuf};

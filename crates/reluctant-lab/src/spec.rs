@@ -55,7 +55,8 @@ pub struct Experiment {
     pub environments: Vec<EnvironmentSpec>,
     /// The policies.
     pub contenders: Vec<Contender>,
-    /// The folder that a log of every reported trial is written to, if that is wanted. It is no part of what the experiment is.
+    /// The folder that a log of every reported trial is written to, if that is wanted. It is no part of what
+    /// the experiment is.
     #[serde(skip)]
     pub log: Option<LogSpec>,
 }

@@ -1,4 +1,5 @@
-//! Logs from files: what is written is read back, mistakes are named with their line, and what a policy would have earned is
+//! Logs from files: what is written is read back, mistakes are named with their line, and what a policy would
+//! have earned is
 //! found where the truth is known.
 
 #![allow(

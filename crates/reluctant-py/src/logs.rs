@@ -12,7 +12,8 @@ use crate::errors::refuse_lab;
 /// An evaluation as JSON, as a table, and as a picture.
 type Shown = (String, String, String);
 
-/// Evaluates policies on the log at `path`. Each is a text such as `oful:lambda=0.1`, or has the state of a saved policy beside it. Returns
+/// Evaluates policies on the log at `path`. Each is a text such as `oful:lambda=0.1`, or has the state of a saved
+/// policy beside it. Returns
 /// what is known of each, and all of them ranked.
 #[pyfunction]
 #[pyo3(signature = (path, policies, *, model, folds, draws, seed, replay))]

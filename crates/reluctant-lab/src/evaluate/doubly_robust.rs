@@ -1,4 +1,5 @@
-//! Doubly robust (Dudík, Langford and Li 2011): what the model predicts, corrected by weighted residuals. Right if the propensities are right, whatever the
+//! Doubly robust (Dudík, Langford and Li 2011): what the model predicts, corrected by weighted residuals. Right
+//! if the propensities are right, whatever the
 //! model; the better the model, the less the weights matter.
 
 use super::{Part, Term};

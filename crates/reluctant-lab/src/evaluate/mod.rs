@@ -1,8 +1,11 @@
 //! What a policy would have earned on a log, with intervals, and what the log cannot tell.
 //!
-//! A log of rounds with the probability p of each choice tells of another policy π by weights w = π(a|x)/p: a round counts as often as π
-//! would have made its choice. The estimators are one a file; each is a pure function of a round ([`Term`]), summed up in [`Moments`], so that a log
-//! is read in pieces and never held. A model of the rewards, any policy's belief, is learnt from the log in folds: each round is
+//! A log of rounds with the probability p of each choice tells of another policy π by weights w = π(a|x)/p: a
+//! round counts as often as π
+//! would have made its choice. The estimators are one a file; each is a pure function of a round ([`Term`]),
+//! summed up in [`Moments`], so that a log
+//! is read in pieces and never held. A model of the rewards, any policy's belief, is learnt from the log in
+//! folds: each round is
 //! predicted by a model that has not seen it.
 
 mod clipped;

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::stats::{quantile, t95};
 
-/// What a round adds to an estimate, which is mean(plain) + mean(value), or, self-normalised, mean(plain) + mean(value)/mean(weight).
+/// What a round adds to an estimate, which is mean(plain) + mean(value), or, self-normalised, mean(plain) +
+/// mean(value)/mean(weight).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Part {
     /// What no weight has a share in.
@@ -43,7 +44,8 @@ pub struct Estimate {
     pub normal: Interval,
     /// From rounds drawn again.
     pub bootstrap: Interval,
-    /// From the empirical Bernstein inequality, which holds for every number of rounds, as long as no contribution lies beyond those seen.
+    /// From the empirical Bernstein inequality, which holds for every number of rounds, as long as no
+    /// contribution lies beyond those seen.
     pub bernstein: Option<Interval>,
     /// The largest share that one round has in the variance.
     pub leverage: f64,

@@ -1,4 +1,5 @@
-//! An evaluation as a picture: every estimate with its interval beside what the log earned, and how the weights are spread.
+//! An evaluation as a picture: every estimate with its interval beside what the log earned, and how the weights
+//! are spread.
 
 use super::diagnose::ZERO;
 use super::{Evaluation, Interval};

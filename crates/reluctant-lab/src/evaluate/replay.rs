@@ -1,8 +1,11 @@
-//! Replay by rejection (Li, Chu, Langford and Wang 2011): a policy that learns goes through the log; where it makes the choice that was made,
+//! Replay by rejection (Li, Chu, Langford and Wang 2011): a policy that learns goes through the log; where it
+//! makes the choice that was made,
 //! it is told the reward and the round counts, all others are passed over.
 //!
-//! If every choice of the log was equally likely, what remains is a game as the policy would have played it. Where choices were not equally
-//! likely, a round on which both agree is kept with a probability that falls with its propensity, so that all are again.
+//! If every choice of the log was equally likely, what remains is a game as the policy would have played it.
+//! Where choices were not equally
+//! likely, a round on which both agree is kept with a probability that falls with its propensity, so that all are
+//! again.
 
 use std::path::Path;
 

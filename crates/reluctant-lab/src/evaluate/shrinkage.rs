@@ -1,4 +1,5 @@
-//! Doubly robust with optimistic shrinkage (Su, Dimakopoulou, Krishnamurthy and Dudík 2020): weights λw/(w² + λ) instead of w.
+//! Doubly robust with optimistic shrinkage (Su, Dimakopoulou, Krishnamurthy and Dudík 2020): weights λw/(w² + λ)
+//! instead of w.
 
 use super::{Part, Term};
 

@@ -20,7 +20,8 @@ pub fn render(evaluation: &Evaluation) -> String {
     table.add_row(row(&evaluation.logged));
     let mut said = format!("{policy} on {} rounds\n{table}\n", text::count(diagnosis.rounds));
     said += &format!(
-        "weights: {} effective rounds, mean {}, greatest {}; least propensity {}; {} of the choices are possible for the policy\n\n",
+        "weights: {} effective rounds, mean {}, greatest {}; least propensity {}; {} of the choices are possible \
+         for the policy\n\n",
         text::number(diagnosis.effective),
         text::number(diagnosis.mean_weight),
         text::number(diagnosis.greatest_weight),
@@ -31,7 +32,8 @@ pub fn render(evaluation: &Evaluation) -> String {
     said
 }
 
-/// Policies by what they would have earned, the best first; those of which the log cannot tell come last, with the reason.
+/// Policies by what they would have earned, the best first; those of which the log cannot tell come last, with
+/// the reason.
 pub fn ranking(evaluations: &[Evaluation]) -> String {
     let mut order: Vec<&Evaluation> = evaluations.iter().collect();
     let value = |evaluation: &Evaluation| evaluation.verdict.recommended.as_ref().map(|best| best.value);

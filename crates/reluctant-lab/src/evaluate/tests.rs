@@ -80,7 +80,8 @@ fn errors_and_intervals_follow_their_definitions() {
     assert!((estimate.error - (squares * n / (n - 1.0)).sqrt()).abs() < 1e-12);
 }
 
-/// All logs of two rounds that a logger can write, weighted by their probability: IPS and DR are unbiased, whatever the model.
+/// All logs of two rounds that a logger can write, weighted by their probability: IPS and DR are unbiased,
+/// whatever the model.
 #[test]
 fn inverse_propensities_and_doubly_robust_are_unbiased() {
     let (logger, policy, rewards) = ([0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.4, -1.0, 2.0]);

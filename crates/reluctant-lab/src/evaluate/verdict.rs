@@ -114,7 +114,8 @@ fn cannot_tell(policy: &str, diagnosis: &Diagnosis) -> Option<String> {
     }
     if diagnosis.beyond > BEYOND {
         return Some(format!(
-            "This log cannot tell what {policy} would have earned: {} of its choices fall where the log left nothing to chance and did \
+            "This log cannot tell what {policy} would have earned: {} of its choices fall where the log left \
+             nothing to chance and did \
              something else.",
             percent(diagnosis.beyond)
         ));
@@ -125,14 +126,16 @@ fn cannot_tell(policy: &str, diagnosis: &Diagnosis) -> Option<String> {
     }
     Some(if off < 0.0 {
         format!(
-            "This log cannot tell what {policy} would have earned: weights average {}, not 1, so about {} of its choices fall where the log \
+            "This log cannot tell what {policy} would have earned: weights average {}, not 1, so about {} of its \
+             choices fall where the log \
              never goes, or the propensities are not those of the choices.",
             text::number(diagnosis.mean_weight),
             percent(-off)
         )
     } else {
         format!(
-            "This log cannot tell what {policy} would have earned: weights average {}, not 1, so the propensities are not those that the \
+            "This log cannot tell what {policy} would have earned: weights average {}, not 1, so the \
+             propensities are not those that the \
              choices were made with.",
             text::number(diagnosis.mean_weight)
         )
@@ -159,7 +162,8 @@ fn warnings(policy: &str, read: &Read, diagnosis: &Diagnosis) -> Vec<String> {
     let percent = |share: f64| text::percent(share);
     if diagnosis.certain >= 1.0 {
         said.push(format!(
-            "The log left nothing to chance: of other choices than its own it knows nothing. {policy} can be judged only where it agrees."
+            "The log left nothing to chance: of other choices than its own it knows nothing. {policy} can be \
+             judged only where it agrees."
         ));
     }
     if diagnosis.actions == 1 {
@@ -173,14 +177,16 @@ fn warnings(policy: &str, read: &Read, diagnosis: &Diagnosis) -> Vec<String> {
     }
     if let Some(line) = read.first_unrewarded {
         said.push(format!(
-            "The rewards of {} rounds never came (the first on line {line}); they are left out, which is right only if that does not depend \
+            "The rewards of {} rounds never came (the first on line {line}); they are left out, which is right \
+             only if that does not depend \
              on the reward.",
             read.unrewarded
         ));
     }
     if diagnosis.estimated > 0.0 {
         said.push(format!(
-            "{} of the propensities were estimated, with standard errors of up to {} of their value; intervals leave that out.",
+            "{} of the propensities were estimated, with standard errors of up to {} of their value; intervals \
+             leave that out.",
             percent(diagnosis.estimated),
             percent(diagnosis.worst_error)
         ));

@@ -44,7 +44,8 @@ impl Writer {
         Ok(Writer { path: path.to_owned(), policy: policy.to_owned(), out, time: 0 })
     }
 
-    /// Writes a round: what was on offer, the place of what was chosen, the probability and its standard error, and the reward if it
+    /// Writes a round: what was on offer, the place of what was chosen, the probability and its standard
+    /// error, and the reward if it
     /// has come.
     pub fn write(
         &mut self,
@@ -113,7 +114,8 @@ impl Writer {
 
 fn not_in_csv(path: &Path) -> LabError {
     let message = format!(
-        "a log in CSV holds contexts with actions that have no features and no '{BAR}' in their names; give it a name that ends in .jsonl"
+        "a log in CSV holds contexts with actions that have no features and no '{BAR}' in their names; give it a \
+         name that ends in .jsonl"
     );
     LabError::Input { file: path.to_owned(), line: None, message }
 }

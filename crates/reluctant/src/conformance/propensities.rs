@@ -1,6 +1,7 @@
 //! The check of the probabilities that a policy states.
 //!
-//! A policy chooses from the same offer with many keys. How often it takes each action must fit the probability that it states for it. The
+//! A policy chooses from the same offer with many keys. How often it takes each action must fit the probability
+//! that it states for it. The
 //! tolerance is Chernoff's bound: n·KL(share ‖ probability) exceeds log(2/δ) with probability at most δ, whatever n.
 
 use super::game::{Game, Offered};
@@ -11,7 +12,8 @@ use crate::rng::Key;
 /// How often a policy chooses from an offer.
 const KEYS: u64 = 600;
 
-/// A right policy fails one comparison at most with this probability, and the whole check, of fewer than 200 comparisons, with less than 1e-6.
+/// A right policy fails one comparison at most with this probability, and the whole check, of fewer than 200
+/// comparisons, with less than 1e-6.
 const FAILS: f64 = 1e-9;
 
 /// How many times its standard error an estimated probability may be off.

@@ -1,7 +1,9 @@
 //! Which of several independent normal values is the greatest, and with which probability.
 //!
-//! P(value a is the greatest) = ∫ f_a(v) Π_(b≠a) F_b(v) dv, with densities f and distribution functions F. Each factor changes only within
-//! a few standard deviations of its mean, so the line is cut there into pieces of half a standard deviation, and each piece is integrated by
+//! P(value a is the greatest) = ∫ f_a(v) Π_(b≠a) F_b(v) dv, with densities f and distribution functions F. Each
+//! factor changes only within
+//! a few standard deviations of its mean, so the line is cut there into pieces of half a standard deviation, and
+//! each piece is integrated by
 //! a Gauss–Legendre rule. One pass over the pieces serves all values.
 
 use crate::choice::{Score, argmax};
@@ -19,7 +21,8 @@ const NODES: [(f64, f64); 3] = [
     (0.906_179_845_938_664, 0.236_926_885_056_189_08),
 ];
 
-/// The probability of each to be the greatest, if values are normal with these means and, as standard deviations, widths; into `out`. Among
+/// The probability of each to be the greatest, if values are normal with these means and, as standard deviations,
+/// widths; into `out`. Among
 /// values without any spread the first of the greatest counts.
 pub(super) fn greatest(scores: &[Score], out: &mut Vec<f64>) {
     out.clear();
@@ -74,7 +77,8 @@ fn others_below(scores: &[Score], v: f64, besides: Option<usize>) -> f64 {
     )
 }
 
-/// The probability that the first of two values is the greatest, given the mean and standard deviation of their difference.
+/// The probability that the first of two values is the greatest, given the mean and standard deviation of their
+/// difference.
 pub(super) fn first_of_two(difference: Score) -> f64 {
     let Score { mean, width } = difference;
     if width > 0.0 { below(mean / width) } else { f64::from(u8::from(mean >= 0.0)) }

@@ -1,7 +1,9 @@
 //! A policy that leaves a share of its choices to chance, so that every action has a known probability.
 //!
-//! With `chance = ε` a choice is with probability ε uniform among all on offer, else the policy's own. It learns from both. Whatever the policy
-//! is, no action then has a probability below ε/K among K, and what others would have earned can be told from a log of its choices.
+//! With `chance = ε` a choice is with probability ε uniform among all on offer, else the policy's own. It learns
+//! from both. Whatever the policy
+//! is, no action then has a probability below ε/K among K, and what others would have earned can be told from a
+//! log of its choices.
 
 use super::propensity::known;
 use super::uniform::uniform_on_sphere;
@@ -31,7 +33,8 @@ pub struct Mixed {
 }
 
 impl Mixed {
-    /// The policy as the settings ask for it: as it is, unless they leave something to chance. A parameter that changes nothing is not read.
+    /// The policy as the settings ask for it: as it is, unless they leave something to chance. A parameter
+    /// that changes nothing is not read.
     pub(super) fn wrap(policy: Box<dyn Policy>, params: &Params, settings: &Settings) -> Result<Box<dyn Policy>> {
         let given = settings.get(CHANCE.name).is_some() && params.complete().get(CHANCE.name) != Some(&0.0.into());
         if given { Ok(Mixed::of(policy, params.real(CHANCE.name)?)) } else { Ok(policy) }
@@ -91,7 +94,8 @@ impl Mixed {
         Choice { score: Score::default(), ..choice.with_propensity(density) }
     }
 
-    /// The policy's own point of the sphere, with its probability, or the part of its density that it has from the policy.
+    /// The policy's own point of the sphere, with its probability, or the part of its density that it has
+    /// from the policy.
     fn own_point<'a>(&self, own: Choice<'a>) -> Choice<'a> {
         let propensity = own.propensity.map(|p| (1.0 - self.chance).max(f64::MIN_POSITIVE) * p);
         own.with_propensity(propensity)

@@ -128,14 +128,16 @@ pub trait Policy: fmt::Debug + Send + Sync {
         self.select(round.offer, key, scratch)
     }
 
-    /// The probability of every action of a finite offer to be chosen, into `out`, and true; false if it is not known, or
+    /// The probability of every action of a finite offer to be chosen, into `out`, and true; false if it is
+    /// not known, or
     /// if choices say it themselves because nothing is left to chance.
     fn probabilities(&self, offer: Offer<'_>, scratch: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
         let _ = (offer, scratch, out);
         Ok(false)
     }
 
-    /// Whether the value that it draws for a single arm, its appeal, is normal with the mean and width of the arm's score.
+    /// Whether the value that it draws for a single arm, its appeal, is normal with the mean and width of the
+    /// arm's score.
     fn draws_normally(&self) -> bool {
         false
     }

@@ -6,7 +6,8 @@
 //! in between only the regression learns. In contexts all actions share the hidden layer and each has a regression and a noise level of
 //! its own, as published; on rows there is one regression.
 //!
-//! Besides the published method, inputs and rewards are scaled by what was seen. All rewards are kept. A score's width is one standard deviation. The probability of a choice is estimated, on request.
+//! Besides the published method, inputs and rewards are scaled by what was seen. All rewards are kept. A score's
+//! width is one standard deviation. The probability of a choice is estimated, on request.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,79 @@
+"""Logs: from rounds, frames and other libraries to what a policy would have earned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reluctant
+from reluctant import Oful
+
+
+def rounds(count: int = 300, seed: int = 0) -> list[dict[str, Any]]:
+    """Rounds in which the sign of the context says which action is rewarded, chosen by a fair coin."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for _ in range(count):
+        x = rng.normal(size=2)
+        chosen = str(rng.choice(["0", "1"]))
+        reward = float((x[0] > 0) == (chosen == "1"))
+        made.append({"context": x, "actions": ["0", "1"], "chosen": chosen, "propensity": 0.5, "reward": reward})
+    return made
+
+
+def test_all_forms_of_a_log_say_the_same(tmp_path: Path) -> None:
+    log = rounds()
+    path = tmp_path / "log.jsonl"
+    reluctant.write_log(path, log)
+    feedback = reluctant.to_bandit_feedback(path)
+    assert feedback["n_rounds"] == 300 and feedback["n_actions"] == 2 and feedback["context"].shape == (300, 2)
+    flat = [
+        {"x1": r["context"][0], "x2": r["context"][1], "actions": "0|1"}
+        | {key: r[key] for key in ("chosen", "propensity", "reward")}
+        for r in log
+    ]
+    forms: list[Any] = [path, str(path), log, feedback]
+    forms.append(pytest.importorskip("pandas").DataFrame(flat))
+    forms.append(pytest.importorskip("polars").DataFrame(flat))
+    values = {reluctant.evaluate(form, "oful:features=constant", replay=False).value for form in forms}
+    assert len(values) == 1 and min(values, default=0) > 0.9
+
+
+def test_a_policy_is_judged_as_it_is() -> None:
+    policy = Oful(2, features="constant")
+    for entry in rounds(200, seed=1):
+        choice = policy.select(entry["context"], actions=["0", "1"])
+        policy.update(choice, reward=float((entry["context"][0] > 0) == (choice.name == "1")))
+    evaluation = reluctant.evaluate(rounds(), policy)
+    assert evaluation.policy == "oful" and evaluation.details["replay"] is None
+    assert evaluation.value is not None and evaluation.value > 0.85
+    assert "<svg" in evaluation.svg and "the log" in str(evaluation)
+
+
+def test_policies_are_ranked() -> None:
+    evaluations, table = reluctant.choose(rounds(), ["uniform", "oful:features=constant"], replay=False)
+    assert [one.policy for one in evaluations] == ["uniform", "oful:features=constant"]
+    assert table.index("oful") < table.index("uniform")
+
+
+def test_what_cannot_be_told_has_no_value() -> None:
+    certain = [entry | {"propensity": 1.0} for entry in rounds()]
+    evaluation = reluctant.evaluate(certain, "uniform")
+    assert evaluation.value is None and evaluation.interval is None
+    assert any("cannot tell" in sentence for sentence in evaluation.sentences)
+
+
+def test_bad_logs_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r":1: the propensity is 0, and what was chosen had a probability"):
+        reluctant.evaluate([rounds(1)[0] | {"propensity": 0.0}], "oful")
+    with pytest.raises(TypeError, match="a log is a path, rounds, a frame, or bandit_feedback, not int"):
+        reluctant.evaluate(3, "oful")
+    with pytest.raises(ValueError, match="folds = 1 is out of range"):
+        reluctant.evaluate(rounds(), "oful", folds=1)
+    with pytest.raises(OSError, match="cannot read"):
+        reluctant.evaluate(tmp_path / "none.jsonl", "oful")
+    with pytest.raises(ValueError, match="unknown policy 'ofl'"):
+        reluctant.evaluate(rounds(), "ofl")
