@@ -30,7 +30,7 @@ impl Line {
         if let Some(error) = self.propensity_error.filter(|error| !(*error >= 0.0 && error.is_finite())) {
             return Err(format!("propensity_error is {error}, and a standard error is a finite number, 0 or more"));
         }
-        if let Some(reward) = self.reward.filter(|reward| !(reward.abs() <= LIMIT)) {
+        if let Some(reward) = self.reward.filter(|reward| reward.is_nan() || reward.abs() > LIMIT) {
             return Err(format!("the reward is {reward}, and must be a finite number of at most 1e100 in size"));
         }
         Ok(())
