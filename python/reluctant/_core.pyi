@@ -217,7 +217,7 @@ def evaluate_log(
     policies: list[tuple[str, str | None]],
     *,
     model: str | None,
-    folds: int,
+    folds: int | None,
     draws: int,
     seed: int,
     replay: bool,

@@ -67,7 +67,7 @@ def evaluate(
     policy: str | _core.Policy,
     *,
     model: str | None = MODEL,
-    folds: int = 5,
+    folds: int | None = None,
     draws: int = 1000,
     seed: int = 1,
     replay: bool = True,
@@ -83,8 +83,8 @@ def evaluate(
         policy as it is, which learns nothing more.
     model : str, optional
         The policy whose belief predicts rewards; ``None`` for weights alone.
-    folds : int
-        What is learnt from the log is used on the part of so many that was left out.
+    folds : int, optional
+        What is learnt from the log is used on the part of so many that was left out. By default 5, or 2 for large logs.
     draws : int
         Choices made to find the probabilities of a policy that does not know them.
     seed : int
@@ -101,7 +101,7 @@ def choose(
     policies: Iterable[str | _core.Policy] = TRIED,
     *,
     model: str | None = MODEL,
-    folds: int = 5,
+    folds: int | None = None,
     draws: int = 1000,
     seed: int = 1,
     replay: bool = True,
@@ -112,7 +112,7 @@ def choose(
 
 def _evaluate(log: Any, policies: list[str | _core.Policy], **options: Any) -> tuple[list[Evaluation], str]:
     for name, least in (("folds", 2), ("draws", 1), ("seed", 0)):
-        if options[name] < least:
+        if options[name] is not None and options[name] < least:
             raise ValueError(f"{name} = {options[name]} is out of range: a whole number, at least {least}")
     targets = [(p, None) if isinstance(p, str) else (p.name, p.to_json()) for p in policies]
     if isinstance(log, (str, os.PathLike)):

@@ -171,9 +171,10 @@ pub(crate) struct Judging {
     /// The policy whose belief predicts rewards; "none" for weights alone.
     #[arg(long, value_name = "POLICY", default_value = "oful:features=constant")]
     pub(crate) model: String,
-    /// The log is cut into so many parts, and what is learnt from it is used on the part that was left out.
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole(2, 100), allow_negative_numbers = true)]
-    pub(crate) folds: u64,
+    /// The log is cut into so many parts, and what is learnt from it is used on the part that was left out [default: 5, or 2
+    /// for files above 64 MB].
+    #[arg(long, value_name = "N", value_parser = whole(2, 100), allow_negative_numbers = true)]
+    pub(crate) folds: Option<u64>,
     /// Choices made to find the probabilities of a policy that does not know them.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = whole(1, 1_000_000))]
     pub(crate) draws: u64,

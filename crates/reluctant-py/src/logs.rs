@@ -23,7 +23,7 @@ pub(crate) fn evaluate_log(
     path: PathBuf,
     policies: Vec<(String, Option<String>)>,
     model: Option<String>,
-    folds: usize,
+    folds: Option<usize>,
     draws: u64,
     seed: u64,
     replay: bool,

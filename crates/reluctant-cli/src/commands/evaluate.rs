@@ -61,7 +61,7 @@ fn judge(registry: &Registry, log: &Path, names: &[String], judging: &Judging) -
         "none" => None,
         text => Some(policy(text)?),
     };
-    (options.folds, options.seed, options.draws) = (judging.folds as usize, judging.seed, judging.draws);
+    (options.folds, options.seed, options.draws) = (judging.folds.map(|n| n as usize), judging.seed, judging.draws);
     options.replay = !judging.no_replay;
     let bar = if std::io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
     let told = |rounds: u64| {

@@ -37,7 +37,7 @@ fn misfit(cause: reluctant::Error) -> LabError {
 
 impl Folds {
     pub(super) fn new(registry: &Registry, space: Space, targets: &[Target], options: &Options) -> Result<Self> {
-        let (folds, key) = (options.folds.max(2), Key::new(options.seed));
+        let (folds, key) = (options.folds.unwrap_or(2).max(2), Key::new(options.seed));
         let learnt = |kind: &str, settings: &reluctant::Settings| {
             let build = |_| registry.build_policy(kind, space, settings, key.branch("fold"));
             (0..folds).map(build).collect::<reluctant::Result<Vec<_>>>().map(Judge::Learnt).map_err(misfit)

@@ -52,8 +52,9 @@ use moments::Bootstrap;
 pub struct Options {
     /// The policy whose belief predicts rewards, and its settings; `None` for weights alone.
     pub model: Option<(String, Settings)>,
-    /// How many parts the log is cut into: what is learnt from it is used on the part that was left out.
-    pub folds: usize,
+    /// How many parts the log is cut into: what is learnt from it is used on the part that was left out. 5 if not given, 2 for
+    /// files above 64 MB, of which half is enough to learn from.
+    pub folds: Option<usize>,
     /// Names all randomness: that of policies, of the bootstrap and of replay.
     pub seed: u64,
     /// Choices made for the probabilities of a policy that does not know them.
@@ -66,7 +67,18 @@ impl Default for Options {
     fn default() -> Self {
         // Ridge regression with a constant, an action each: quick, and seldom far off.
         let model = ("oful".to_owned(), Settings::new().with("features", "constant"));
-        Options { model: Some(model), folds: 5, seed: 1, draws: 1000, replay: true }
+        Options { model: Some(model), folds: None, seed: 1, draws: 1000, replay: true }
+    }
+}
+
+/// Files above this size, in bytes, are cut into two parts.
+const LARGE: u64 = 64 << 20;
+
+impl Options {
+    /// The same with the number of parts decided for the log at `path`.
+    fn decided(&self, path: &Path) -> Self {
+        let large = std::fs::metadata(path).is_ok_and(|file| file.len() > LARGE);
+        Options { folds: self.folds.or(Some(if large { 2 } else { 5 })), ..self.clone() }
     }
 }
 
@@ -107,6 +119,7 @@ pub fn evaluate(
     options: &Options,
     progress: &dyn Fn(u64),
 ) -> Result<Vec<Evaluation>> {
+    let options = &options.decided(path);
     let (mut folds, mut tally, mut done) = (None, Tally::default(), 0);
     log::read(path, |records| {
         let Some(first) = records.first() else { return Ok(()) };
