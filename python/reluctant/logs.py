@@ -110,11 +110,13 @@ def choose(
     return _evaluate(log, list(policies), model=model, folds=folds, draws=draws, seed=seed, replay=replay)
 
 
-def _evaluate(log: Any, policies: list[str | _core.Policy], **options: Any) -> tuple[list[Evaluation], str]:
+def _evaluate(log: Any, policies: Iterable[str | _core.Policy], **options: Any) -> tuple[list[Evaluation], str]:
     for name, least in (("folds", 2), ("draws", 1), ("seed", 0)):
         if options[name] is not None and options[name] < least:
             raise ValueError(f"{name} = {options[name]} is out of range: a whole number, at least {least}")
-    targets = [(p, None) if isinstance(p, str) else (p.name, p.to_json()) for p in policies]
+    targets: list[tuple[str, str | None]] = [
+        (p, None) if isinstance(p, str) else (p.name, p.to_json()) for p in policies
+    ]
     if isinstance(log, (str, os.PathLike)):
         shown, ranked = _core.evaluate_log(os.fspath(log), targets, **options)
     else:
