@@ -21,6 +21,7 @@ __all__ = [
     "best_action",
     "cells",
     "environments",
+    "evaluate_log",
     "fit",
     "match_neurons",
     "most_cells",
