@@ -233,6 +233,7 @@ def fit(
     agree: int = 3,
     iterations: int = 300,
     seed: int = 0,
+    slope: float = 0.0,
 ) -> tuple[ReluNet, float, int, int, int]: ...
 def match_neurons(
     estimate: ReluNet, truth: ReluNet, *, signs: str = "strict"

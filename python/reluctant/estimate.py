@@ -59,13 +59,16 @@ def fit(
     agree: int = 3,
     iterations: int = 300,
     seed: int = 0,
+    slope: float = 0.0,
 ) -> Fit:
     """Fits a one-layer ReLU network to rows of actions with their rewards.
 
     ``signs="ones"`` fits the paper's model, unit neurons with a second layer of ones; ``"free"``
     neurons of any length with signs ±1.
+    A ``slope`` above 0 fits leaky units with that slope for negative inputs.
     """
-    options: dict[str, Any] = {"restarts": restarts, "agree": agree, "iterations": iterations, "seed": seed}
+    options: dict[str, Any] = {"restarts": restarts, "agree": agree, "iterations": iterations}
+    options |= {"seed": seed, "slope": slope}
     return Fit(*_core.fit(actions, rewards, neurons, signs=signs, **options))
 
 

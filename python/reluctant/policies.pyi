@@ -28,7 +28,6 @@ class Uniform(Policy):
         *,
         seed: int = 0,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class Oracle(Policy):
@@ -38,7 +37,6 @@ class Oracle(Policy):
         *,
         seed: int = 0,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class EpsilonGreedy(Policy):
@@ -65,7 +63,6 @@ class EpsilonGreedy(Policy):
         rate: float | None = 0.005,
         decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class SquareCb(Policy):
@@ -74,7 +71,7 @@ class SquareCb(Policy):
         dim: int,
         *,
         seed: int = 0,
-        gamma: float | None = 10.0,
+        gamma: float | None = 30.0,
         belief: Literal["network", "linear", "gp"] | None = "network",
         lambda_: float | Literal["auto"] | None = None,
         features: Literal["raw", "constant", "monomials"] | None = "raw",
@@ -91,7 +88,6 @@ class SquareCb(Policy):
         rate: float | None = 0.005,
         decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class Oful(Policy):
@@ -110,7 +106,6 @@ class Oful(Policy):
         alpha: float | Literal["auto"] | None = None,
         log_det: Literal["ratio", "twice"] | None = "ratio",
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class LinTs(Policy):
@@ -126,7 +121,6 @@ class LinTs(Policy):
         degree: int | None = 2,
         discount: float | None = 1.0,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class GpUcb(Policy):
@@ -146,7 +140,6 @@ class GpUcb(Policy):
         budget: int | None = 200,
         discount: float | None = 1.0,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class GpTs(Policy):
@@ -166,7 +159,6 @@ class GpTs(Policy):
         budget: int | None = 200,
         discount: float | None = 1.0,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class OfuRelu(Policy):
@@ -183,6 +175,7 @@ class OfuRelu(Policy):
         nu: float | None = 0.0,
         signs: Literal["ones", "free"] | None = "ones",
         slope: float | None = 0.0,
+        biases: bool | None = False,
         restarts: int | None = 16,
         profile: Literal["paper", "authors"] | None = "paper",
         fit: Literal["lm", "adam"] | Literal["auto"] | None = None,
@@ -192,7 +185,6 @@ class OfuRelu(Policy):
         drop_last: bool | Literal["auto"] | None = None,
         late_radius: bool | Literal["auto"] | None = None,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class OfuReluPlus(Policy):
@@ -215,9 +207,9 @@ class OfuReluPlus(Policy):
         norm_bound: float | Literal["auto"] | None = None,
         signs: Literal["ones", "free"] | None = "ones",
         slope: float | None = 0.0,
+        biases: bool | None = False,
         restarts: int | None = 16,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class NeuralUcb(Policy):
@@ -241,7 +233,6 @@ class NeuralUcb(Policy):
         epochs: float | None = 10.0,
         decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class NeuralTs(Policy):
@@ -265,7 +256,6 @@ class NeuralTs(Policy):
         epochs: float | None = 10.0,
         decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class NeuralLinear(Policy):
@@ -284,7 +274,6 @@ class NeuralLinear(Policy):
         rate: float | None = 0.005,
         decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class NeuralLinucb(Policy):
@@ -301,7 +290,6 @@ class NeuralLinucb(Policy):
         rate: float | None = 0.005,
         decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class Ensemble(Policy):
@@ -313,13 +301,12 @@ class Ensemble(Policy):
         members: int | None = 10,
         width: int | None = 64,
         scale: float | None = 1.0,
-        prior: float | None = 1.0,
+        prior: float | None = 0.3,
         growth: float | None = 0.15,
-        epochs: float | None = 5.0,
+        epochs: float | None = 10.0,
         rate: float | None = 0.005,
         decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 class Plausible(Policy):
@@ -339,7 +326,6 @@ class Plausible(Policy):
         radius: Literal["measured", "theorem"] | None = "measured",
         delta: float | None = 0.01,
         join: Literal["concatenate", "products"] | None = "concatenate",
-        chance: float | None = 0.0,
     ) -> Self: ...
 
 __all__ = [

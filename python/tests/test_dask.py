@@ -21,7 +21,7 @@ def test_a_killed_worker_loses_nothing_and_plays_nothing_twice(tmp_path: Path) -
     expected = experiment.run(progress=False)
     killed: list[int] = []
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         workers = client.run(os.getpid)

@@ -130,7 +130,7 @@ def test_everything_plays_everywhere_with_the_same_bytes(reference: Results, tmp
 def test_dask_plays_them_too(reference: Results) -> None:
     distributed = pytest.importorskip("distributed")
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         assert same(everything().run(progress=False, executor=client.get_executor()), reference)

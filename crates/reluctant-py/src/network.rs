@@ -179,7 +179,7 @@ impl ReluNet {
 /// Fits a network to rows of `actions` with their `rewards`: (network, loss, restarts, agreed, iterations).
 #[pyfunction]
 #[pyo3(signature = (
-    actions, rewards, neurons, *, signs = "ones", restarts = 16, agree = 3, iterations = 300, seed = 0
+    actions, rewards, neurons, *, signs = "ones", restarts = 16, agree = 3, iterations = 300, seed = 0, slope = 0.0
 ))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn fit(
@@ -192,6 +192,7 @@ pub(crate) fn fit(
     agree: usize,
     iterations: usize,
     seed: u64,
+    slope: f64,
 ) -> PyResult<(ReluNet, f64, usize, usize, usize)> {
     let model = match signs {
         "ones" => Model::Unit,
@@ -203,7 +204,7 @@ pub(crate) fn fit(
     let rewards = Numbers::read("rewards", &["actions"], rewards)?;
     check_pairs(actions.len(0), &rewards)?;
     let (dim, xs, ys) = (actions.len(1), actions.data(), rewards.data());
-    let options = FitOptions { model, restarts, agree, iterations, ..FitOptions::default() };
+    let options = FitOptions { model, restarts, agree, iterations, slope };
     let fit = py.detach(|| estimate::fit(Samples::new(dim, xs, ys)?, neurons, &options, Key::new(seed)));
     let fit = fit.map_err(refuse)?;
     Ok((ReluNet { net: fit.net }, fit.loss, fit.restarts, fit.agreed, fit.iterations))

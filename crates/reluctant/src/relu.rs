@@ -18,6 +18,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::action::{check_dim, check_finite};
+use crate::activation::{is_on, relu};
 use crate::ellipsoid::Ellipsoid;
 use crate::error::{Error, Result};
 use crate::linalg::{axpy, dot, normalise};
@@ -163,14 +164,14 @@ impl ReluNet {
 
     /// f_Θ(x).
     pub fn value(&self, x: &[f64]) -> f64 {
-        self.iter().zip(&self.signs).map(|(theta, sign)| sign * dot(theta, x).max(0.0)).sum()
+        self.iter().zip(&self.signs).map(|(theta, sign)| sign * relu(dot(theta, x))).sum()
     }
 
     /// ∂f/∂Θ at x: row i is sᵢ·1ᵢ(x)·x.
     pub fn gradient(&self, x: &[f64]) -> Vec<f64> {
         let mut gradient = vec![0.0; self.theta.len()];
         for ((row, theta), &sign) in gradient.chunks_exact_mut(self.dim).zip(self.iter()).zip(&self.signs) {
-            if dot(theta, x) >= 0.0 {
+            if is_on(dot(theta, x)) {
                 axpy(sign, x, row);
             }
         }
@@ -182,7 +183,7 @@ impl ReluNet {
     pub fn pattern(&self, x: &[f64]) -> Pattern {
         let mut pattern = 0;
         for (i, theta) in self.iter().enumerate() {
-            pattern |= Pattern::from(dot(theta, x) >= 0.0) << i;
+            pattern |= Pattern::from(is_on(dot(theta, x))) << i;
         }
         pattern
     }

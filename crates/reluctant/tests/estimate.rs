@@ -331,21 +331,26 @@ fn kinks_come_back_whatever_lengths_signs_biases_and_slope() {
 /// Unit neurons and a second layer of ones, told the slope: as easy as for ReLUs.
 #[test]
 fn leaky_networks_come_back_with_their_signs() {
-    for slope in [0.2, 0.5] {
+    for slope in [0.2, 0.5, -1.0] {
+        // The absolute value is the same for a neuron and its negative.
+        let rule = if slope < 0.0 { SignRule::Free } else { SignRule::Strict };
         for (dim, neurons) in [(2, 3), (5, 5), (10, 5)] {
             let mut found = 0;
             for seed in 0..10 {
                 let key = Key::new(seed);
                 let stream = &mut key.stream();
                 let net = ReluNet::random(dim, neurons, stream);
-                let truth =
-                    PiecewiseNet::with_activation(&Activation::leaky(slope).unwrap(), &net, &vec![0.0; neurons]);
+                let truth = PiecewiseNet::with_activation(
+                    &Activation::new(vec![0.0], vec![slope, 1.0]).unwrap(),
+                    &net,
+                    &vec![0.0; neurons],
+                );
                 let mut x = vec![0.0; 6 * neurons * dim * dim];
                 x.chunks_exact_mut(dim).for_each(|x| unit_vector(stream, x));
                 let y: Vec<f64> = x.chunks_exact(dim).map(|x| truth.as_ref().unwrap().value(x)).collect();
                 let options = FitOptions { slope, ..FitOptions::default() };
                 let fit = fit(Samples::new(dim, &x, &y).unwrap(), neurons, &options, key).unwrap();
-                found += u32::from(match_neurons(&fit.net, &net, SignRule::Strict).unwrap().worst < 1e-6);
+                found += u32::from(match_neurons(&fit.net, &net, rule).unwrap().worst < 1e-6);
             }
             assert!(found >= 9, "({dim}, {neurons}), slope {slope}: {found} of 10");
         }
@@ -354,5 +359,5 @@ fn leaky_networks_come_back_with_their_signs() {
     let samples = Samples::new(2, &data, &[1.0]).unwrap();
     let said =
         fit(samples, 1, &FitOptions { slope: 1.0, ..FitOptions::default() }, Key::new(1)).unwrap_err().to_string();
-    assert!(said.starts_with("slope = 1 is out of range: a number at least 0 and less than 1"), "{said}");
+    assert!(said.starts_with("slope = 1 is out of range: a number at least -1 and less than 1"), "{said}");
 }

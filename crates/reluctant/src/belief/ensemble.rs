@@ -22,7 +22,7 @@ pub(crate) const MEMBERS: Param =
     Param::new("members", Initial::count(10), Kind::Count { min: 2, max: MAX_MEMBERS }, "how many networks there are");
 pub(crate) const PRIOR: Param = Param::new(
     "prior",
-    Initial::real(1.0),
+    Initial::real(0.3),
     Kind::NOT_NEGATIVE,
     "size of the random prior functions, for rewards of variance one",
 );

@@ -117,7 +117,7 @@ impl LastLayer {
     }
 
     fn features(&self) -> usize {
-        self.trained.net().width() + 1
+        self.trained.net().width().saturating_add(1)
     }
 
     fn add_head(&mut self) {
@@ -182,7 +182,7 @@ impl Head {
         let (mean, squared) = self.regression.mean_and_squared_width(phi);
         // What Σy² − ŵᵀAŵ gains.
         self.loss += (y - mean) * (y - mean) / (1.0 + squared);
-        self.count += 1;
+        self.count = self.count.saturating_add(1);
         self.regression.update(phi, y);
     }
 }
@@ -196,7 +196,7 @@ impl Sums {
         }
         axpy(y, phi, &mut self.moment);
         self.squares += y * y;
-        self.count += 1;
+        self.count = self.count.saturating_add(1);
     }
 
     /// log det A − log det λI and Σy² − ŵᵀAŵ; `None` if A is not positive definite to working precision.

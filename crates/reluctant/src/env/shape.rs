@@ -73,8 +73,8 @@ pub(super) struct Shape {
     lengths: Lengths,
     biases: f64,
     activation: Activation,
-    /// The slope of a leaky activation.
-    leaky: Option<f64>,
+    /// The slope for negative inputs of an activation with a kink at 0 and the slope 1 right of it.
+    slope: f64,
     /// What differs from the paper, in words.
     words: Vec<String>,
 }
@@ -82,19 +82,22 @@ pub(super) struct Shape {
 impl Shape {
     pub(super) fn read(params: &Params) -> Result<Self> {
         let (lengths, biases, name) = (params.word("lengths")?, params.real("biases")?, params.word("activation")?);
-        let leaky = if name == "leaky" { Some(params.real("slope")?) } else { None };
-        let activation = match (name, leaky) {
-            (_, Some(slope)) => Activation::leaky(slope)?,
-            ("absolute", _) => Activation::absolute(),
-            ("hard-tanh", _) => Activation::hard_tanh(),
-            ("kinks", _) => own_activation(params)?,
+        let activation = match name {
+            "leaky" => Activation::leaky(params.real("slope")?)?,
+            "absolute" => Activation::absolute(),
+            "hard-tanh" => Activation::hard_tanh(),
+            "kinks" => own_activation(params)?,
             _ => Activation::relu(),
         };
+        let slope = match activation.slopes() {
+            &[slope, 1.0] if activation.is_homogeneous() && (-1.0..1.0).contains(&slope) => slope,
+            _ => 0.0,
+        };
         let mut words = Vec::new();
-        match (name, leaky) {
-            (_, Some(slope)) => words.push(format!("leaky {slope}")),
-            ("relu", _) => {}
-            ("kinks", _) => words.push(format!("{} kinks", activation.kinks().len())),
+        match name {
+            "relu" => {}
+            "leaky" => words.push(format!("leaky {slope}")),
+            "kinks" => words.push(format!("{} kinks", activation.kinks().len())),
             _ => words.push(name.to_owned()),
         }
         if lengths != "unit" {
@@ -104,7 +107,7 @@ impl Shape {
             words.push(format!("biases up to {biases}"));
         }
         let neurons = params.size("neurons")?;
-        Ok(Shape { neurons, lengths: read_lengths(lengths)?, biases, activation, leaky, words })
+        Ok(Shape { neurons, lengths: read_lengths(lengths)?, biases, activation, slope, words })
     }
 
     /// The network with these directions and signs.
@@ -134,7 +137,7 @@ impl Shape {
 
     /// What policies may be told of it.
     pub(super) fn fact(&self) -> Option<(&'static str, Value)> {
-        self.leaky.map(|slope| ("slope", Value::Real(slope)))
+        (self.slope != 0.0).then_some(("slope", Value::Real(self.slope)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the authors of the paper run: one descent with Adam, for comparison.
 
 use super::{Fit, Samples, check_shape, mean_squared_error};
+use crate::activation::relu;
 use crate::error::{Error, Result};
 use crate::linalg::{axpy, dot};
 use crate::relu::ReluNet;
@@ -56,7 +57,7 @@ fn gradient_of_loss(samples: Samples<'_>, theta: &[f64], gradient: &mut [f64]) {
     let dim = samples.dim();
     let scale = 2.0 / samples.len() as f64;
     for (x, y) in samples.iter() {
-        let value: f64 = theta.chunks_exact(dim).map(|row| dot(row, x).max(0.0)).sum();
+        let value: f64 = theta.chunks_exact(dim).map(|row| relu(dot(row, x))).sum();
         let slope = scale * (value - y);
         for (row, theta) in gradient.chunks_exact_mut(dim).zip(theta.chunks_exact(dim)) {
             if dot(theta, x) > 0.0 {

@@ -129,7 +129,8 @@ pub struct FitOptions {
     pub agree: usize,
     /// The most Levenberg–Marquardt iterations a start, and again for the final descent from the best start.
     pub iterations: usize,
-    /// The slope a of the activation for negative inputs, at least 0 and less than 1: 0 is the ReLU, more a leaky one.
+    /// The slope a of the activation for negative inputs, at least −1 and less than 1: 0 is the ReLU, more a leaky one, −1 the absolute
+    /// value, for which neurons have no sign.
     #[serde(skip_serializing_if = "is_zero")]
     pub slope: f64,
 }
@@ -158,7 +159,11 @@ impl FitOptions {
                 return Err(Error::out_of_range(name, 0, "at least 1"));
             }
         }
-        Activation::leaky(self.slope)
+        if !(-1.0..1.0).contains(&self.slope) {
+            let allowed = "a number at least -1 and less than 1; at 1 there is no kink";
+            return Err(Error::out_of_range("slope", self.slope, allowed));
+        }
+        Activation::new(vec![0.0], vec![self.slope, 1.0])
     }
 }
 
@@ -187,7 +192,7 @@ pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key)
     let problem = Problem::new(samples, options.model, options.slope);
     let (solver, starts) = minimise(&problem, neurons, options, false, key);
     let net = network(&problem, &solver)?;
-    let loss = if options.slope > 0.0 {
+    let loss = if options.slope != 0.0 {
         PiecewiseNet::with_activation(&activation, &net, &vec![0.0; neurons])?.mean_squared_error(samples)?
     } else {
         mean_squared_error(&net, samples)?

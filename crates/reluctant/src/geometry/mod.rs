@@ -11,11 +11,13 @@
 //! | the same with any piecewise-linear activation, with biases up to d = 3 | [`best_piecewise_action`] | the same |
 //! | X(Θ, ν): membership, emptiness, safest point | [`Region`] | exact |
 //! | the optimistic action in the linear regime | [`optimistic_action`], [`Region::optimistic_action`] | [`Certificate`] |
+//! | the same with biases | [`biased_optimistic_action`] | a gap up to d = 3, beyond nothing is proven |
 //!
 //! Everything is deterministic: no result depends on the platform, on threads or on a seed.
 
 mod average;
 mod best;
+mod biased;
 mod bound;
 mod cells;
 mod circles;
@@ -24,6 +26,7 @@ mod multi_start;
 mod nnls;
 mod optimistic;
 mod optimum;
+mod patches;
 mod piece;
 mod pieces;
 mod region;
@@ -33,6 +36,7 @@ pub(crate) use average::average;
 
 pub use crate::choice::Certificate;
 pub use best::{BestAction, CELL_BUDGET, alpha0, best_action, best_piecewise_action};
+pub use biased::biased_optimistic_action;
 pub use cells::{Cell, Cells, distinct_hyperplanes, most_cells};
 pub use linear::linear_optimistic_action;
 pub use optimistic::{OptimisticOptions, optimistic_action};

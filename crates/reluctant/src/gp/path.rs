@@ -22,8 +22,14 @@ pub(crate) struct Path<'a> {
 
 impl<'a> Path<'a> {
     /// Draws a function whose distance from the posterior mean is `scale` times that of a draw from the posterior.
-    /// `memory` holds it.
-    pub(crate) fn draw(gp: &'a SparseGp, scale: f64, stream: &mut Stream, memory: &'a mut Vec<f64>) -> Self {
+    /// `memory` holds it, `work` is memory to work in.
+    pub(crate) fn draw(
+        gp: &'a SparseGp,
+        scale: f64,
+        stream: &mut Stream,
+        memory: &'a mut Vec<f64>,
+        work: &mut Vec<Lane>,
+    ) -> Self {
         // Once the basis is full it expresses everything.
         let size = if gp.has_residual() { Prior::size(gp.kernel(), gp.dim()) } else { 0 };
         memory.clear();
@@ -32,7 +38,7 @@ impl<'a> Path<'a> {
         let (at_points, numbers) = rest.split_at_mut(gp.len());
         weights.iter_mut().for_each(|z| *z = normal(stream));
         let mut prior = Prior::draw(gp.kernel(), gp.dim(), stream, numbers);
-        prior_at_points(gp, &prior, at_points);
+        prior_at_points(gp, &prior, at_points, work);
         gp.path_weights(weights, at_points, scale);
         prior.scale(scale);
         Path { gp, prior, weights }
@@ -69,22 +75,22 @@ impl<'a> Path<'a> {
 }
 
 /// g(Z), into `out`.
-fn prior_at_points(gp: &SparseGp, prior: &Prior<'_>, out: &mut [f64]) {
-    struct Pass<'k>(&'k SparseGp, &'k Prior<'k>, &'k mut [f64]);
+fn prior_at_points(gp: &SparseGp, prior: &Prior<'_>, out: &mut [f64], work: &mut Vec<Lane>) {
+    struct Pass<'k>(&'k SparseGp, &'k Prior<'k>, &'k mut [f64], &'k mut Vec<Lane>);
     impl pulp::NullaryFnOnce for Pass<'_> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Pass(gp, prior, mut out) = self;
-            let (mut blocks, mut work) = (Blocks::new(gp.points()), Vec::new());
+            let Pass(gp, prior, mut out, work) = self;
+            let mut blocks = Blocks::new(gp.points());
             while let Some((count, block)) = blocks.next() {
                 let (next, rest) = out.split_at_mut(count);
-                next.copy_from_slice(&prior.block(block, &mut work)[..count]);
+                next.copy_from_slice(&prior.block(block, work)[..count]);
                 out = rest;
             }
         }
     }
     if gp.len() > 0 {
-        arch().dispatch(Pass(gp, prior, out));
+        arch().dispatch(Pass(gp, prior, out, work));
     }
 }

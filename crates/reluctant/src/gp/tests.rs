@@ -211,7 +211,7 @@ fn fast_passes_are_the_plain_versions() {
         let (mut scores, mut values) = (Vec::new(), Vec::new());
         gp.scores(rows, 1.5, &mut Vec::new(), &mut scores);
         let mut memory = Vec::new();
-        let path = Path::draw(&gp, 0.7, &mut Key::new(1).stream(), &mut memory);
+        let path = Path::draw(&gp, 0.7, &mut Key::new(1).stream(), &mut memory, &mut Vec::new());
         path.values(rows, &mut Vec::new(), &mut values);
         for ((x, score), value) in rows.iter().zip(scores).zip(values) {
             let expected = gp.score_reference(x, 1.5);
@@ -245,8 +245,10 @@ fn paths_are_drawn_from_the_posterior() {
         let (n, scale) = (600, 2.0);
         for x in questions(3).chunks_exact(3).take(4) {
             let mut memory = Vec::new();
-            let mut draw =
-                |i| Path::draw(&gp, scale, &mut Key::new(3).round(i).stream(), &mut memory).value_reference(x);
+            let mut draw = |i| {
+                Path::draw(&gp, scale, &mut Key::new(3).round(i).stream(), &mut memory, &mut Vec::new())
+                    .value_reference(x)
+            };
             let (mut sum, mut squares) = (0.0, 0.0);
             let expected = gp.score_reference(x, scale);
             for i in 0..n {

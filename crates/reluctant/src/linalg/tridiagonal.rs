@@ -34,7 +34,7 @@ impl Tridiagonal {
             let share = link / pivot;
             pivot = 1.0 + r * diagonal - share * link;
             rest = y - share * rest;
-            if !(pivot > 0.0) {
+            if pivot.is_nan() || pivot <= 0.0 {
                 return None;
             }
             log_det += libm::log(pivot);

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::activation::is_on;
 use crate::rng::{Stream, normal, uniform, unit_vector};
 
 /// What a network looks like.
@@ -121,7 +122,7 @@ impl Network {
         let mut value = 0.0;
         for i in 0..width {
             let h = first_gradient[i];
-            let active = h >= 0.0;
+            let active = is_on(h);
             let outer = if two_layers { output_scale * rest[i] } else { 1.0 };
             if active {
                 value += outer * h;

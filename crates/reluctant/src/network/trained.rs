@@ -121,7 +121,7 @@ impl Trained {
         self.training.adam(n).train(&mut self.net, self.history.data(), &mut stream, &mut self.work);
         if !self.net.params().iter().all(|p| in_limit(*p)) {
             // Training that blew up starts over rather than poison every later round.
-            self.blown_up += 1;
+            self.blown_up = self.blown_up.saturating_add(1);
             let mut stream = self.key.purpose(Purpose::Start).stream();
             self.net = SharedNet::start(self.net.dim(), self.net.width(), &mut stream);
             (0..self.heads).for_each(|_| self.net.add_head());

@@ -29,8 +29,12 @@ pub(crate) const GROWTH: Param = Param::new(
     Kind::POSITIVE,
     "the network is trained anew when the number of rewards has grown by this share since its last training",
 );
+/// More passes would only keep a round waiting.
+const MOST_EPOCHS: f64 = 1000.0;
+const EPOCHS_ALLOWED: Kind = Kind::Real { min: 0.0, max: MOST_EPOCHS, above: true, below: false };
+
 pub(crate) const EPOCHS: Param =
-    Param::new("epochs", Initial::real(10.0), Kind::POSITIVE, "passes over all rewards in a training");
+    Param::new("epochs", Initial::real(10.0), EPOCHS_ALLOWED, "passes over all rewards in a training");
 pub(crate) const RATE: Param = Param::new("rate", Initial::real(DEFAULT_RATE), Kind::POSITIVE, "learning rate of Adam");
 pub(crate) const DECAY: Param =
     Param::new("decay", Initial::real(0.1), Kind::NOT_NEGATIVE, "weight decay: a step shrinks weights by rate × decay");
@@ -56,7 +60,7 @@ impl Training {
     }
 
     pub(super) fn is_consistent(&self) -> bool {
-        self.growth > 0.0 && self.epochs > 0.0 && self.rate > 0.0 && self.decay >= 0.0
+        self.growth > 0.0 && self.epochs > 0.0 && self.epochs <= MOST_EPOCHS && self.rate > 0.0 && self.decay >= 0.0
     }
 
     /// How many rewards there must be for the training after one with `count`.

@@ -36,7 +36,7 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         PRIOR,
         GROWTH,
-        Param { initial: Initial::real(5.0), ..EPOCHS },
+        EPOCHS,
         RATE,
         DECAY,
     ],

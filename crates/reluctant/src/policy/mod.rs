@@ -13,6 +13,7 @@ mod gp_ts;
 mod gp_ucb;
 mod independent;
 mod joined;
+mod lifted;
 mod lin_ts;
 mod mixed;
 mod named;
@@ -72,7 +73,7 @@ pub use per_action::PerAction;
 pub use plausible::Plausible;
 pub use propensity::Propensity;
 pub use rule::Rule;
-pub use shared::{Shared, SharedModel};
+pub use shared::{Acting, Shared, SharedModel};
 pub use snapshot::{Form, Snapshot};
 pub use uniform::Uniform;
 

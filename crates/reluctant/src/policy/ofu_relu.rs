@@ -18,8 +18,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::lifted::{self, BIASES, Freezes};
 use super::sphere::{RegionCache, explore};
-use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state, select_frozen};
+use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, select_frozen};
 use crate::action::{Action, check_observation};
 use crate::belief::check_features;
 use crate::choice::{Choice, Score};
@@ -52,8 +53,8 @@ pub(super) const SIGNS: Param = Param::new(
 pub(super) const SLOPE: Param = Param::new(
     "slope",
     Initial::real(0.0),
-    Kind::Real { min: 0.0, max: 1.0, above: false, below: true },
-    "slope of the activation for negative inputs: 0 for ReLUs, as in the paper, more for leaky ones",
+    Kind::Real { min: -1.0, max: 1.0, above: false, below: true },
+    "slope of the activation for negative inputs: 0 for ReLUs, as in the paper, more for leaky ones, -1 for absolute values",
 )
 .told();
 pub(super) const RESTARTS: Param = Param::new(
@@ -81,6 +82,7 @@ pub(super) const ENTRY: Entry = Entry {
         Param::new("nu", Initial::real(0.0), Kind::NOT_NEGATIVE, "gap ν: arms nearer than ν/2 to a kink are left out"),
         SIGNS,
         SLOPE,
+        BIASES,
         RESTARTS,
         Param::new(
             "profile",
@@ -140,13 +142,18 @@ pub(super) const ENTRY: Entry = Entry {
             settings: &[("neurons", Literal::Count(3)), ("slope", Literal::Real(0.2))],
         },
         Sample {
+            name: "biases",
+            environment: "relu-sphere",
+            settings: &[("neurons", Literal::Count(3)), ("biases", Literal::Flag(true))],
+        },
+        Sample {
             name: "authors",
             environment: "relu-sphere",
             settings: &[("neurons", Literal::Count(3)), ("profile", Literal::Word("authors"))],
         },
     ],
-    build: Build::Plain(|dim, params, key| Ok(Box::new(OfuRelu::new(dim, params, key)?))),
-    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, OfuRelu::is_consistent)?))),
+    build: Build::Plain(|dim, params, key| lifted::build(dim, params, |dim| OfuRelu::new(dim, params, key))),
+    restore: Restore::Plain(|state| lifted::restore(state, OfuRelu::is_consistent)),
 };
 
 /// Algorithm 1.
@@ -195,7 +202,7 @@ impl OfuRelu {
         let fitting = Fitting::read(dim, params)?;
         let authors = params.word("profile")? == "authors";
         let k = fitting.neurons as f64;
-        let norm_bound = if authors { (3.0 * k).sqrt() } else { fitting.norm_bound() };
+        let norm_bound = if authors { (3.0 * k).sqrt() } else { fitting.norm_bound(params.flag("biases")?) };
         let mut confidence = confidence::read(params, norm_bound)?;
         confidence.sigma = params.real_or("radius_sigma", if authors { 0.05 } else { confidence.sigma })?;
         let features = 2 * fitting.neurons * dim;
@@ -321,6 +328,17 @@ impl Policy for OfuRelu {
     }
 }
 
+impl Freezes for OfuRelu {
+    fn frozen(&self) -> Option<(&FrozenRelu, f64, f64)> {
+        match &self.phase {
+            Phase::Exploring { .. } => None,
+            Phase::Linear { regime, rewards, .. } => {
+                Some((regime, self.radius(regime, *rewards), self.config.nu / 2.0))
+            }
+        }
+    }
+}
+
 /// How Θ̃ is fitted; OFU-ReLU and OFU-ReLU+ share it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Fitting {
@@ -342,13 +360,18 @@ impl Fitting {
         check_features((params.size("neurons")? + 1) * dim, "(neurons + 1) times dim")?;
         let authors = matches!(params.word("profile"), Ok("authors"));
         let adam = params.word("fit").map_or(authors, |fit| fit == "adam");
-        let model = if params.word("signs")? == "free" { Model::Signed } else { Model::Unit };
+        let biases = params.flag("biases")?;
+        if adam && biases {
+            let allowed = "false where Adam fits the network, as the authors' profile has it (fit = lm takes both)";
+            return Err(Error::out_of_range("biases", true, allowed));
+        }
+        let model = if params.word("signs")? == "free" || biases { Model::Signed } else { Model::Unit };
         if adam && model == Model::Signed {
             let allowed = "ones where Adam fits the network, as the authors' profile has it (fit = lm takes both)";
             return Err(Error::out_of_range("signs", "free", allowed));
         }
         let slope = params.real("slope")?;
-        if adam && slope > 0.0 {
+        if adam && slope != 0.0 {
             let allowed = "0 where Adam fits the network, as the authors' profile has it (fit = lm takes others)";
             return Err(Error::out_of_range("slope", slope, allowed));
         }
@@ -361,16 +384,18 @@ impl Fitting {
         Ok(Fitting { neurons: params.size("neurons")?, method })
     }
 
-    /// A bound S on the norm of the true weights on x‡, of unit neurons and slope a.
+    /// A bound S on the norm of the true weights on x‡, of unit neurons and slope −1 ≤ a < 1.
     ///
     /// Since ½x = 1ᵢx + (½−1ᵢ)x, neuron i has the weights (1+a)θᵢ on 1ᵢx and 2aθᵢ on (½−1ᵢ)x or, where the estimate has the wrong
-    /// sign, (1+a)θᵢ and 2θᵢ: S² = k(4 + (1+a)²), the paper's 5k for ReLUs.
-    pub(super) fn norm_bound(&self) -> f64 {
+    /// sign, (1+a)θᵢ and 2θᵢ: S² = k(4 + (1+a)²), the paper's 5k for ReLUs. With biases, twice as much: a neuron (θᵢ, bᵢ) with |bᵢ| ≤ 1
+    /// is no longer than √2.
+    pub(super) fn norm_bound(&self, biases: bool) -> f64 {
         let turned = match &self.method {
             Method::LevenbergMarquardt(options) => 1.0 + options.slope,
             Method::Adam => 1.0,
         };
-        ((4.0 + turned * turned) * self.neurons as f64).sqrt()
+        let longest = if biases { 2.0 } else { 1.0 };
+        (longest * (4.0 + turned * turned) * self.neurons as f64).sqrt()
     }
 
     /// Whether the numbers are within the tables' ranges, for a policy read from a file.
@@ -378,7 +403,7 @@ impl Fitting {
         let ends = match &self.method {
             Method::LevenbergMarquardt(options) => {
                 let FitOptions { restarts, iterations, slope, .. } = options;
-                *restarts <= MAX_RESTARTS && *iterations <= 10_000 && (0.0..1.0).contains(slope)
+                *restarts <= MAX_RESTARTS && *iterations <= 10_000 && (-1.0..1.0).contains(slope)
             }
             Method::Adam => true,
         };

@@ -13,9 +13,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::lifted::{self, BIASES, Freezes};
 use super::ofu_relu::{Fitting, NEURONS, RESTARTS, SIGNS, SLOPE};
 use super::sphere::{RegionCache, explore};
-use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, read_state, select_frozen};
+use super::{Build, Contexts, Entry, Policy, Restore, Sample, Snapshot, confidence, select_frozen};
 use crate::action::{Action, check_observation};
 use crate::choice::{Choice, Score};
 use crate::ellipsoid::Confidence;
@@ -77,6 +78,7 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         SIGNS,
         SLOPE,
+        BIASES,
         RESTARTS,
     ],
     sphere: true,
@@ -99,9 +101,18 @@ pub(super) const ENTRY: Entry = Entry {
                 ("slope", Literal::Real(0.2)),
             ],
         },
+        Sample {
+            name: "biases",
+            environment: "relu-sphere",
+            settings: &[
+                ("neurons", Literal::Count(2)),
+                ("first_batch", Literal::Count(40)),
+                ("biases", Literal::Flag(true)),
+            ],
+        },
     ],
-    build: Build::Plain(|dim, params, key| Ok(Box::new(OfuReluPlus::new(dim, params, key)?))),
-    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, OfuReluPlus::is_consistent)?))),
+    build: Build::Plain(|dim, params, key| lifted::build(dim, params, |dim| OfuReluPlus::new(dim, params, key))),
+    restore: Restore::Plain(|state| lifted::restore(state, OfuReluPlus::is_consistent)),
 };
 
 /// 2^(1/32), the paper's example.
@@ -193,7 +204,7 @@ impl Config {
 impl OfuReluPlus {
     fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
         let fitting = Fitting::read(dim, params)?;
-        let confidence = confidence::read(params, fitting.norm_bound())?;
+        let confidence = confidence::read(params, fitting.norm_bound(params.flag("biases")?))?;
         let schedule = match params.word("schedule")? {
             "literal" => Schedule::Literal { alpha0: params.real("alpha0")? },
             _ => Schedule::Scaled { first: params.count("explore")? as f64 },
@@ -263,6 +274,12 @@ impl OfuReluPlus {
         self.region = RegionCache::default();
         self.fitted = self.explored_ys.len() as u64;
         Ok(())
+    }
+}
+
+impl Freezes for OfuReluPlus {
+    fn frozen(&self) -> Option<(&FrozenRelu, f64, f64)> {
+        self.regime.as_ref().map(|regime| (regime, self.radius(regime), self.nu() / 2.0))
     }
 }
 

@@ -24,11 +24,14 @@ use crate::params::Params;
 use crate::rng::Key;
 use crate::scratch::Scratch;
 
+/// A belief about actions, and how to act on it.
+pub type Acting = (Box<dyn Heads>, Rule);
+
 /// How a policy is made that has one belief for all actions.
 #[derive(Debug, Clone, Copy)]
 pub struct SharedModel {
     /// The belief for contexts of dimension `dim`, and how to act on it, from checked parameters.
-    pub build: fn(dim: usize, params: &Params, key: Key) -> Result<(Box<dyn Heads>, Rule)>,
+    pub build: fn(dim: usize, params: &Params, key: Key) -> Result<Acting>,
     /// The belief that was saved; an error if its parts do not fit together.
     pub restore: fn(state: serde_json::Value) -> Result<Box<dyn Heads>>,
 }

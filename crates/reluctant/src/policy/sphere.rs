@@ -21,7 +21,7 @@ pub(super) fn explore<'a>(policy: &'static str, offer: Offer<'a>, key: Key) -> R
 }
 
 /// How hard a policy looks for its optimistic action: a millionth is far below any noise, and a round must end.
-const EFFORT: OptimisticOptions =
+pub(super) const EFFORT: OptimisticOptions =
     OptimisticOptions { tolerance: 1e-6, max_cells: 1 << 14, max_bounds: 2000, starts: 32 };
 
 /// The cells of X(Θ̃, margin), found when they are first needed: they depend on Θ̃ and the margin alone, and finding

@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "chooses by chance, inversely to the gap that any belief predicts",
     citation: "Foster and Rakhlin (2020), Beyond UCB: optimal and efficient contextual bandits with regression oracles",
     params: &[
-        Param::new("gamma", Initial::real(10.0), Kind::NOT_NEGATIVE, "how fast exploration ends: γ = gamma·√(Kt)"),
+        Param::new("gamma", Initial::real(30.0), Kind::NOT_NEGATIVE, "how fast exploration ends: γ = gamma·√(Kt)"),
         BELIEF,
         LAMBDA,
         FEATURES,
@@ -43,7 +43,7 @@ pub(super) const ENTRY: Entry = Entry {
         Sample {
             name: "linear",
             environment: "linear-sphere",
-            settings: &[("gamma", Literal::Real(30.0)), ("belief", Literal::Word("linear"))],
+            settings: &[("gamma", Literal::Real(10.0)), ("belief", Literal::Word("linear"))],
         },
         Sample { name: "gp", environment: "relu-sphere", settings: &[("belief", Literal::Word("gp"))] },
     ],

@@ -172,7 +172,7 @@ impl Belief for GaussianProcess {
     fn draw(&self, rows: Rows<'_>, scale: f64, key: Key, scratch: &mut Scratch) {
         let mut stream = key.purpose(Purpose::Choice).stream();
         let Scratch { drawn, numbers: values, lanes, .. } = scratch;
-        let path = Path::draw(&self.process.gp, scale, &mut stream, drawn);
+        let path = Path::draw(&self.process.gp, scale, &mut stream, drawn, lanes);
         values.clear();
         path.values(rows, lanes, values);
     }

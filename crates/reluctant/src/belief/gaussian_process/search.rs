@@ -19,8 +19,11 @@ const GROWTH: f64 = 1.4;
 const LAST: usize = 2048;
 /// At most so many observations are looked at, evenly spread over all, and so many points of a process express them: a
 /// candidate costs observations × points².
-const LOOKED_AT: usize = 480;
-const POINTS: usize = 128;
+const LOOKED_AT: usize = 400;
+const POINTS: usize = 96;
+/// Once there are so many observations, candidates whose evidence is this far behind the best are not tried again.
+const PRUNED_FROM: usize = 64;
+const HOPELESS: f64 = 20.0;
 /// A search is over before there are so many times as many observations.
 const SEARCH_SHARE: f64 = 0.2;
 /// Observations that new processes learn with each one that comes.
@@ -37,24 +40,33 @@ pub(super) struct Search {
     of: Vec<u32>,
     /// The next search comes with this many.
     next: usize,
+    /// The candidates that are still tried, by number.
+    alive: Vec<u16>,
     stage: Stage,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum Stage {
     Resting,
-    /// The first `count` observations are explained: by `tried` candidates so far, and of what they gave, these are not refuted.
-    Trying {
-        count: usize,
-        tried: usize,
-        found: Vec<Explained>,
-    },
+    /// Candidates are tried.
+    Trying(Trial),
     /// New processes have learned `learned` observations.
     CatchingUp {
         found: Explained,
         processes: Vec<Process>,
         learned: usize,
     },
+}
+
+/// How far a search has come.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Trial {
+    /// So many observations are explained.
+    count: usize,
+    /// The best evidence of each candidate that was tried.
+    best: Vec<f64>,
+    /// What is not refuted so far.
+    found: Vec<Explained>,
 }
 
 /// New processes and the hyperparameters they have.
@@ -66,7 +78,8 @@ pub(super) struct Renewed {
 impl Search {
     pub(super) fn new(frame: Frame, wanted: Wanted) -> Self {
         let (xs, ys, of) = (Vec::new(), Vec::new(), Vec::new());
-        Search { wanted, frame, xs, ys, of, next: FIRST, stage: Stage::Resting }
+        let alive = (0..Candidate::all(wanted.shape).len() as u16).collect();
+        Search { wanted, frame, xs, ys, of, next: FIRST, alive, stage: Stage::Resting }
     }
 
     /// Whether there is nothing more to do.
@@ -86,12 +99,12 @@ impl Search {
             Stage::Resting => {
                 if self.ys.len() >= self.next && self.ys.len() <= LAST {
                     self.next = (GROWTH * self.ys.len() as f64).ceil() as usize;
-                    self.stage = Stage::Trying { count: self.ys.len(), tried: 0, found: Vec::new() };
+                    self.stage = Stage::Trying(Trial { count: self.ys.len(), best: Vec::new(), found: Vec::new() });
                 }
                 None
             }
-            Stage::Trying { count, tried, found } => {
-                self.stage = self.try_some(count, tried, found, current);
+            Stage::Trying(trial) => {
+                self.stage = self.try_some(trial, current);
                 None
             }
             Stage::CatchingUp { found, processes, learned } => self.catch_up(found, processes, learned),
@@ -99,23 +112,29 @@ impl Search {
     }
 
     /// Tries as many candidates as are due.
-    fn try_some(&self, count: usize, tried: usize, mut found: Vec<Explained>, current: (Kernel, f64)) -> Stage {
+    fn try_some(&mut self, mut trial: Trial, current: (Kernel, f64)) -> Stage {
         let Wanted { shape, length, variance, sigma, leeway } = self.wanted;
-        let candidates = Candidate::all(shape);
-        let due = (candidates.len() as f64 / (SEARCH_SHARE * count as f64)).ceil() as usize;
-        let Some(observed) = Observed::new(self.frame.dim, self.looked_at(count)) else {
+        let due = (self.alive.len() as f64 / (SEARCH_SHARE * trial.count as f64)).ceil() as usize;
+        let Some(observed) = Observed::new(self.frame.dim, self.looked_at(trial.count)) else {
             return Stage::Resting;
         };
-        let until = candidates.len().min(tried + due);
-        for candidate in &candidates[tried..until] {
-            found.extend(candidate.explained(&observed, length, sigma, variance));
+        let (from, candidates) = (trial.best.len(), Candidate::all(shape));
+        for &candidate in self.alive.iter().skip(from).take(due) {
+            let explained = candidates[usize::from(candidate)].explained(&observed, length, sigma, variance);
+            // A number that can be written down: what explains nothing at all is as bad as it gets.
+            trial.best.push(explained.iter().map(|one| one.evidence).fold(f64::MIN, f64::max));
+            trial.found.extend(explained);
         }
-        let best = found.iter().map(|one| one.evidence).fold(f64::NEG_INFINITY, f64::max);
-        found.retain(|one| one.evidence >= best - leeway);
-        if until < candidates.len() {
-            return Stage::Trying { count, tried: until, found };
+        let top = trial.best.iter().copied().fold(f64::MIN, f64::max);
+        trial.found.retain(|one| one.evidence >= top - leeway);
+        if trial.best.len() < self.alive.len() {
+            return Stage::Trying(trial);
         }
-        match most_doubtful(&found, leeway) {
+        if trial.count >= PRUNED_FROM {
+            let mut best = trial.best.iter();
+            self.alive.retain(|_| best.next().is_some_and(|best| *best >= top - HOPELESS));
+        }
+        match most_doubtful(&trial.found, leeway) {
             Some(found) if (found.kernel, found.sigma) != current => {
                 Stage::CatchingUp { found, processes: Vec::new(), learned: 0 }
             }
@@ -168,14 +187,14 @@ impl Search {
         let whole = self.frame == frame
             && Some(self.xs.len()) == n.checked_mul(frame.dim)
             && self.of.len() == n
+            && self.alive.iter().all(|&candidate| usize::from(candidate) < Candidate::all(self.wanted.shape).len())
             && self.of.iter().all(|&of| (of as usize) < heads)
             && self.xs.iter().chain(&self.ys).all(|x| x.is_finite());
         whole
             && match &self.stage {
                 Stage::Resting => true,
-                Stage::Trying { count, tried, .. } => {
-                    let wanted = self.wanted;
-                    (FIRST..=n).contains(count) && *tried < Candidate::all(wanted.shape).len()
+                Stage::Trying(Trial { count, best, .. }) => {
+                    (FIRST..=n).contains(count) && best.len() < self.alive.len()
                 }
                 Stage::CatchingUp { processes, learned, .. } => {
                     *learned <= n

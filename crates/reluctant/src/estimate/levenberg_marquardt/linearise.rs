@@ -6,7 +6,7 @@
 //! Cholesky factorisation.
 
 use super::{Freedom, Solver};
-use crate::activation::RoundedKink;
+use crate::activation::{RoundedKink, is_on};
 use crate::estimate::problem::{add_outer, lane_dot};
 use crate::kernels::arch;
 use crate::linalg::{axpy, dot};
@@ -40,7 +40,7 @@ impl Solver<'_> {
         self.fresh.fill(0);
         for (i, inner) in self.at.inner.chunks_exact(n).enumerate() {
             for (pattern, z) in self.fresh.iter_mut().zip(inner) {
-                *pattern |= Pattern::from(*z >= 0.0) << i;
+                *pattern |= Pattern::from(is_on(*z)) << i;
             }
         }
         for ((x, old), &new) in self.problem.rows.chunks_exact(d).zip(&mut self.patterns).zip(&self.fresh) {
@@ -84,10 +84,10 @@ impl Solver<'_> {
         let block = if free.amplitudes { d } else { d - 1 };
         for i in 0..self.neurons {
             let samples = self.masked.iter_mut().zip(&self.at.residual).zip(&self.at.inner[i * n..]);
-            if self.rounding > 0.0 || kink.slope > 0.0 {
+            if self.rounding > 0.0 || kink.slope != 0.0 {
                 samples.for_each(|((m, r), z)| *m = r * kink.derivative(*z));
             } else {
-                samples.for_each(|((m, r), z)| *m = if *z >= 0.0 { *r } else { 0.0 });
+                samples.for_each(|((m, r), z)| *m = if is_on(*z) { *r } else { 0.0 });
             }
             for (g, column) in self.left.iter_mut().zip(self.problem.columns.chunks_exact(n)) {
                 *g = lane_dot(&self.masked, column);
@@ -143,7 +143,7 @@ impl Solver<'_> {
     #[inline(always)]
     fn bend_kinks(&mut self, i: usize, at: usize) {
         let (d, n, kink) = (self.problem.dim, self.problem.len, self.kink());
-        if kink.slope > 0.0 {
+        if kink.slope != 0.0 {
             self.leak(i, i);
             self.bend.copy_from_slice(&self.leaked);
         } else {
@@ -173,11 +173,11 @@ impl Solver<'_> {
             for j in i..last {
                 // The linear term is one more neuron, active everywhere, that is not reflected.
                 let linear = j == k;
-                if self.problem.slope > 0.0 && j != i {
+                if self.problem.slope != 0.0 && j != i {
                     self.leak(i, j);
                 }
                 let vi = &self.reflectors[i * d..(i + 1) * d];
-                let pair = if self.problem.slope > 0.0 && j != i {
+                let pair = if self.problem.slope != 0.0 && j != i {
                     &self.leaked[..]
                 } else if linear {
                     &self.pairs[own..own + d * d]
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn value_gradient_and_normal_matrix_agree_with_the_plain_ones() {
-        for slope in [0.0, 0.3] {
+        for slope in [0.0, 0.3, -1.0] {
             agree_with_the_plain_ones(&Problem { slope, ..problem() });
         }
     }
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn gradient_agrees_with_finite_differences_rounded_or_not() {
-        for slope in [0.0, 0.3] {
+        for slope in [0.0, 0.3, -1.0] {
             gradient_agrees(&Problem { slope, ..problem() });
         }
     }

@@ -10,7 +10,7 @@
 //! good but not the best. So in a few rounds, ever fewer, it plays what the most hopeful networks hope most of, and in
 //! very few what they know least about ([`optimism`]).
 //!
-//! Three models, from small to large, and the rule that chooses among them:
+//! The models, from small to large, and the rule that chooses among them:
 //!
 //! 1. **A linear function with a constant** ([`fallback`]), which acts whenever it has lately predicted better than
 //!    the networks have: rewards that no network of the range explains end here, with a warning in the explanation. If
@@ -27,6 +27,8 @@
 //! 3. **The frozen network**: once the networks have agreed on the linear piece of every recent action, the best of
 //!    them is frozen and the rest is ridge regression in its features ([`FrozenRelu`]), towards that network, at a
 //!    linear bandit's cost. Residuals too large for the noise send the policy back to 2.
+//! 4. **A Gaussian process** ([`infinite`]), if the number of neurons is not given: networks of infinitely many neurons
+//!    and other kernels, by evidence. It acts while its evidence exceeds that of the best network.
 //!
 //! **Proven** is only what the paper proves of the third: if the frozen activations are right and the noise is not
 //! above the level in use, `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything else,

@@ -1,0 +1,100 @@
+//! Networks that all actions of a context share: actions that come, are missing and retire, the order of their names, and
+//! contexts as users have them.
+
+#![allow(clippy::unwrap_used)]
+
+use reluctant::rng::{normal, shuffle, uniform};
+use reluctant::{Action, Context, Key, Name, Policy, Scratch, Settings, Snapshot, Space, policy};
+
+const POLICIES: [&str; 7] =
+    ["neural-ucb", "neural-ts", "neural-linear", "neural-linucb", "ensemble", "epsilon-greedy", "square-cb"];
+
+fn make(name: &str, dim: usize) -> Box<dyn Policy> {
+    policy::build(name, Space::contexts(dim), &Settings::new().with("width", 16u64), Key::new(3)).unwrap()
+}
+
+fn names(list: &[&str]) -> Vec<Name> {
+    list.iter().map(|name| Name::from(*name)).collect()
+}
+
+/// The name that a policy chooses.
+fn chosen(policy: &dyn Policy, x: &[f64], names: &[Name], round: u64) -> String {
+    let context = Context::new(x, names).unwrap();
+    let choice = policy.select(context.into(), Key::new(9).round(round), &mut Scratch::default()).unwrap();
+    choice.named.unwrap().0.to_owned()
+}
+
+fn learn(policy: &mut dyn Policy, x: &[f64], name: &str, reward: f64) {
+    policy.learn(Action::Named { context: x, name, features: &[] }, reward).unwrap();
+}
+
+/// "left" pays where x₀ < 0, "right" where x₀ > 0, "late" pays more than both, but is on offer from round 150 to 300 only.
+#[test]
+fn actions_come_and_go_in_any_order() {
+    for name in POLICIES {
+        let (mut policy, mut other) = (make(name, 2), make(name, 2));
+        let (mut stream, mut order) = (Key::new(1).stream(), Key::new(2).stream());
+        let (mut late, mut wrong) = (0, 0);
+        for round in 0..450 {
+            let x = [normal(&mut stream), normal(&mut stream)];
+            let here = (150..300).contains(&round);
+            let mut offered = names(if here { &["left", "right", "late"] } else { &["left", "right"] });
+            let action = chosen(policy.as_ref(), &x, &offered, round);
+            // Another policy meets the same names in another order, and is saved now and then.
+            shuffle(&mut order, &mut offered);
+            assert_eq!(action, chosen(other.as_ref(), &x, &offered, round), "{name}, round {round}");
+            if round % 97 == 0 {
+                let text = other.snapshot().unwrap().to_json().unwrap();
+                other = Snapshot::parse(&text).unwrap().restore().unwrap();
+            }
+            let good = if x[0] < 0.0 { "left" } else { "right" };
+            let reward = if action == "late" { 2.0 } else { f64::from(u8::from(action == good)) };
+            late += u32::from(here && action == "late");
+            wrong += u32::from(round >= 300 && action != good);
+            learn(policy.as_mut(), &x, &action, reward);
+            learn(other.as_mut(), &x, &action, reward);
+        }
+        // Chance would be wrong 75 times, and find the new action 50 times.
+        assert!(wrong < 25 && late > 100, "{name}: {wrong} wrong at the end, {late} times the new action");
+    }
+}
+
+/// Columns in units of a million and of a millionth, a constant one, and no reward at all for 200 rounds.
+#[test]
+fn units_constants_and_long_bad_luck_lock_nobody() {
+    for name in POLICIES {
+        let mut policy = make(name, 3);
+        let offered = names(&["a", "b"]);
+        let (mut stream, mut wrong) = (Key::new(1).stream(), 0);
+        for round in 0..800 {
+            let z = [normal(&mut stream), normal(&mut stream)];
+            let x = [1e6 * z[0], 7.0, 1e-6 * z[1]];
+            let action = chosen(policy.as_ref(), &x, &offered, round);
+            let good = if z[0] + z[1] > 0.0 { "a" } else { "b" };
+            let reward = f64::from(u8::from(round >= 200 && action == good));
+            wrong += u32::from(round >= 600 && action != good);
+            learn(policy.as_mut(), &x, &action, reward);
+        }
+        assert!(wrong < 40, "{name}: {wrong} of the last 200 choices are wrong");
+    }
+}
+
+/// Hundreds of actions, of which each has few rewards.
+#[test]
+fn many_actions_are_no_trouble() {
+    for name in POLICIES {
+        let mut policy = make(name, 2);
+        let labels: Vec<Name> = (0..300).map(|i| Name::from(format!("{i}"))).collect();
+        let mut stream = Key::new(1).stream();
+        let mut sum = 0.0;
+        for round in 0..1500 {
+            let x = [uniform(&mut stream), uniform(&mut stream)];
+            let action = chosen(policy.as_ref(), &x, &labels, round);
+            let reward = f64::from(action.parse::<u32>().unwrap() % 10) / 9.0;
+            learn(policy.as_mut(), &x, &action, reward);
+            sum += if round >= 1300 { reward / 200.0 } else { 0.0 };
+        }
+        // Chance has 0.5.
+        assert!(sum > 0.55, "{name}: {sum} a round at the end");
+    }
+}
