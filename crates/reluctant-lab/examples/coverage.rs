@@ -68,7 +68,7 @@ fn write(logger: &str, settings: &Settings, number: u64, paths: [&Path; 2]) -> R
         }
         policy.learn(choice.as_action(), reward)?;
     }
-    writers.iter_mut().try_for_each(Writer::flush)?;
+    writers.iter_mut().try_for_each(Writer::finish)?;
     Ok(())
 }
 

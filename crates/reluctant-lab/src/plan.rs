@@ -184,7 +184,7 @@ impl<'s> Player<'s> {
     fn finish(&self) -> reluctant::Result<()> {
         match self {
             Player::Plain(_) => Ok(()),
-            Player::Logged(policy) => policy.flush().map_err(|cause| Error::Environment(cause.to_string())),
+            Player::Logged(policy) => policy.finish().map_err(|cause| Error::Environment(cause.to_string())),
         }
     }
 }

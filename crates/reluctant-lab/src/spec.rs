@@ -75,7 +75,7 @@ impl LogSpec {
     /// The file of a trial.
     pub fn file(&self, environment: &str, policy: &str, trial: u64) -> PathBuf {
         let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-        let ending = if self.form == Form::Csv { "csv" } else { "jsonl" };
+        let ending = self.form.ending();
         let name: String = format!("{environment}-{policy}-{trial}").chars().map(safe).collect();
         self.folder.join(format!("{name}.{ending}"))
     }
@@ -193,7 +193,8 @@ impl Experiment {
         let mut policy_settings = contender.with(candidate);
         // What a program brought is told nothing, so that its results can be read where it is not known.
         if contender.code.is_none() {
-            policy_settings = policy::tell(registry.policy(&contender.kind)?, &policy_settings, &environment.facts);
+            let entry = registry.policy(&contender.kind)?;
+            policy_settings = entry.spelled(&policy::tell(entry, &policy_settings, &environment.facts))?;
         }
         Ok(Trial {
             environment: environment.kind.clone(),

@@ -13,7 +13,10 @@ use crate::log::Record;
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     rounds: u64,
+    first_line: usize,
     pub(super) space: Option<Space>,
+    /// The dimension around the sphere, if that was on offer.
+    pub(super) sphere: Option<usize>,
     least: Option<f64>,
     missing: bool,
     certain: u64,
@@ -28,12 +31,14 @@ const NAMES: usize = 1000;
 impl Tally {
     pub(super) fn add(&mut self, record: &Record) {
         self.rounds += 1;
+        self.first_line = if self.rounds == 1 { record.line } else { self.first_line.min(record.line) };
         self.space.get_or_insert_with(|| record.offer.space());
+        self.sphere = record.offer.is_sphere().then(|| record.offer.space().dim());
         match record.propensity {
             None => self.missing = true,
             Some(p) => {
                 self.least = Some(self.least.map_or(p, |least| least.min(p)));
-                let alone = record.offer.count() == 1;
+                let alone = record.offer.count() == 1 && !record.offer.is_sphere();
                 self.certain += u64::from(p >= 1.0 && record.propensity_error == 0.0 && !alone);
                 self.estimated += u64::from(record.propensity_error > 0.0);
                 self.worst_error = self.worst_error.max(record.propensity_error / p);
@@ -49,11 +54,11 @@ impl Tally {
         self.rounds
     }
 
-    /// The least propensity; `None` if one is missing, or if too often nothing was left to chance: then no
-    /// rejection makes all choices
-    /// equally likely.
+    /// The least propensity; `None` if one is missing, on the sphere, or if too often nothing was left to chance: then no
+    /// rejection makes all choices equally likely.
     pub(super) fn least_propensity(&self) -> Option<f64> {
-        self.least.filter(|_| !self.missing && self.certain as f64 <= BEYOND * self.rounds as f64)
+        self.least
+            .filter(|_| !self.missing && self.sphere.is_none() && self.certain as f64 <= BEYOND * self.rounds as f64)
     }
 }
 
@@ -66,11 +71,12 @@ pub(super) struct Weights {
     agreed: u64,
     /// What the policy would do where the log left nothing to chance and did something else.
     beyond: f64,
+    first_beyond: Option<usize>,
     histogram: BTreeMap<i32, u64>,
 }
 
 impl Weights {
-    pub(super) fn add(&mut self, term: &Term) {
+    pub(super) fn add(&mut self, line: usize, term: &Term) {
         let weight = term.weight();
         self.sum += weight;
         self.squares += weight * weight;
@@ -78,23 +84,32 @@ impl Weights {
         self.agreed += u64::from(weight > 0.0);
         if term.certain {
             self.beyond += 1.0 - term.probability;
+            self.first_beyond = self.first_beyond.or((term.probability < 1.0).then_some(line));
         }
         let bin = if weight > 0.0 { libm::floor(libm::log2(weight)) as i32 } else { ZERO };
         *self.histogram.entry(bin.max(ZERO)).or_default() += 1;
     }
 
-    pub(super) fn diagnose(&self, tally: &Tally, sums: &Moments) -> Diagnosis {
+    /// The effective sample size (Σw)²/Σw².
+    pub(super) fn effective(&self) -> f64 {
+        if self.squares > 0.0 { self.sum * self.sum / self.squares } else { 0.0 }
+    }
+
+    pub(super) fn diagnose(&self, tally: &Tally, sums: &Moments, angle: Option<f64>) -> Diagnosis {
         let rounds = tally.rounds as f64;
         let (mean_weight, error) = sums.mean_weight();
         Diagnosis {
             rounds: tally.rounds,
             actions: tally.chosen.len(),
-            effective: if self.squares > 0.0 { self.sum * self.sum / self.squares } else { 0.0 },
+            effective: self.effective(),
             mean_weight,
             mean_weight_error: error,
             greatest_weight: self.greatest,
             agreed: self.agreed as f64 / rounds,
+            angle,
             beyond: self.beyond / rounds,
+            first_beyond: self.first_beyond,
+            first_line: tally.first_line,
             certain: tally.certain as f64 / rounds,
             estimated: tally.estimated as f64 / rounds,
             worst_error: tally.worst_error,
@@ -126,8 +141,14 @@ pub struct Diagnosis {
     pub greatest_weight: f64,
     /// The share of rounds whose choice the policy might have made.
     pub agreed: f64,
+    /// On the sphere: how far from the policy's own point a round may lie to count, in degrees.
+    pub angle: Option<f64>,
     /// How often the policy would have done what the log could not do, as it left nothing to chance: at least so often.
     pub beyond: f64,
+    /// The line of the first of these rounds.
+    pub first_beyond: Option<usize>,
+    /// The first line that a round with a reward stands on.
+    pub first_line: usize,
     /// The share of rounds in which the log left nothing to chance.
     pub certain: f64,
     /// The share of rounds whose propensity was estimated.

@@ -3,9 +3,10 @@
 use rayon::prelude::*;
 use reluctant::{Key, Policy, Registry, Scratch, Space};
 
+use super::sphere::{ANGLES, Aim, Kernel, predicted};
 use super::{Options, Target, Term};
 use crate::error::{LabError, Result};
-use crate::log::Record;
+use crate::log::{Offered, Record};
 
 /// A policy in each fold, or one for all if it does not learn.
 enum Judge {
@@ -28,6 +29,9 @@ pub(super) struct Folds {
     key: Key,
     model: Option<Judge>,
     targets: Vec<Judge>,
+    /// Where the policies go on the sphere, fold by fold, once they have learnt.
+    aims: Vec<Vec<Aim>>,
+    kernels: Vec<Kernel>,
 }
 
 /// A policy does not fit the log.
@@ -58,7 +62,7 @@ impl Folds {
                 Target::Learning { kind, settings, .. } => learnt(kind, settings)?,
             });
         }
-        Ok(Folds { folds, key, model, targets: judges })
+        Ok(Folds { folds, key, model, targets: judges, aims: Vec::new(), kernels: Vec::new() })
     }
 
     /// All folds learn from rounds, but each not from its own; `first` is the number of the first of them.
@@ -79,7 +83,20 @@ impl Folds {
         learners.into_par_iter().with_max_len(1).try_for_each(learn).map_err(misfit)
     }
 
-    /// What the estimators see of round `number`, for each policy; a sentence if it cannot be said.
+    /// Where the policies go on the sphere of `dim`-dimensional space, now that they have learnt.
+    pub(super) fn aim(&mut self, dim: usize, options: &Options) -> Result<()> {
+        self.kernels = ANGLES.iter().map(|angle| Kernel::new(*angle, dim)).collect();
+        let aim = |target: &Judge, fold: usize| {
+            let model = self.model.as_ref().map(|model| model.of(fold));
+            Aim::of(target.of(fold), model, options.draws.max(1), self.key.branch("choice").round(fold as u64))
+        };
+        let aims = |target| (0..self.folds).map(|fold| aim(target, fold)).collect::<reluctant::Result<Vec<_>>>();
+        self.aims = self.targets.iter().map(aims).collect::<reluctant::Result<_>>().map_err(misfit)?;
+        Ok(())
+    }
+
+    /// What the estimators see of round `number`, for each policy, and on the sphere for each angle; a sentence if it
+    /// cannot be said.
     pub(super) fn terms(
         &self,
         number: u64,
@@ -96,6 +113,12 @@ impl Folds {
         };
         let fold = (number % self.folds as u64) as usize;
         let said = |cause: reluctant::Error| cause.to_string();
+        if let Offered::Sphere { point, .. } = &record.offer {
+            let model = self.model.as_ref().map(|model| model.of(fold));
+            let mean = predicted(model, point.len(), point, scratch).map_err(said)?[0];
+            let aims = self.aims.iter();
+            return Ok(aims.flat_map(|aims| aims[fold].terms(record, point, mean, &self.kernels)).collect());
+        }
         let offer = record.offer.as_offer().map_err(said)?;
         let mut means = vec![0.0; record.offer.count()];
         if let Some(model) = &self.model {

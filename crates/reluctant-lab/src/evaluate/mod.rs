@@ -18,6 +18,7 @@ mod moments;
 mod picture;
 mod replay;
 mod shrinkage;
+mod sphere;
 mod switch;
 mod table;
 mod target;
@@ -134,15 +135,19 @@ pub fn evaluate(
         progress(done);
         Ok(())
     })?;
-    let Some(folds) = folds else { return Ok(Vec::new()) };
-    let mut sums: Vec<Sums> = targets.iter().map(|_| Sums::new(options.model.is_some())).collect();
+    let Some(mut folds) = folds else { return Ok(Vec::new()) };
+    if let Some(dim) = tally.sphere {
+        folds.aim(dim, options)?;
+    }
+    let angles = if tally.sphere.is_some() { sphere::ANGLES.len() } else { 1 };
+    let mut sums: Vec<Sums> = (0..targets.len() * angles).map(|_| Sums::new(options.model.is_some())).collect();
     let (mut logged, mut number) = (Moments::default(), 0);
     let read = log::read(path, |records| {
         let terms = terms(path, records, number, &folds, options)?;
         for (record, terms) in records.iter().zip(terms) {
             logged.add(number, Part::plain(record.reward));
             for (sums, term) in sums.iter_mut().zip(terms) {
-                sums.add(number, &term);
+                sums.add(number, record.line, &term);
             }
             number += 1;
         }
@@ -153,11 +158,22 @@ pub fn evaluate(
     let bootstrap = Bootstrap::new(options.seed, logged.batches());
     let logged = logged.estimate("the log", None, &bootstrap);
     let mut evaluations = Vec::new();
-    for (target, sums) in targets.iter().zip(sums) {
+    for (target, sums) in targets.iter().zip(sums.chunks(angles)) {
         let replay = replay::replay(registry, path, target, &tally, options)?;
-        evaluations.push(sums.finish(target.label(), &read, &logged, replay, &tally, &bootstrap));
+        let (sums, angle) = nearest(sums, &bootstrap);
+        evaluations.push(sums.finish(target.label(), angle, &read, &logged, replay, &tally, &bootstrap));
     }
     Ok(evaluations)
+}
+
+/// The sums of the angle to trust, and that angle; those that there are, if there are no angles.
+fn nearest<'s>(sums: &'s [Sums], bootstrap: &Bootstrap) -> (&'s Sums, Option<f64>) {
+    if sums.len() == 1 {
+        return (&sums[0], None);
+    }
+    let found: Vec<(Estimate, f64)> = sums.iter().map(|sums| sums.best(bootstrap)).collect();
+    let place = sphere::trusted(&found);
+    (&sums[place], Some(sphere::ANGLES[place]))
 }
 
 /// The terms of all rounds of a piece, a list of targets each.
@@ -209,8 +225,8 @@ impl Sums {
         }
     }
 
-    fn add(&mut self, number: u64, term: &Term) {
-        self.tally.add(term);
+    fn add(&mut self, number: u64, line: usize, term: &Term) {
+        self.tally.add(line, term);
         self.ips.add(number, inverse::part(term));
         self.snips.add(number, inverse::part(term));
         self.clipped.iter_mut().for_each(|(bound, sums)| sums.add(number, clipped::part(term, *bound)));
@@ -228,9 +244,16 @@ impl Sums {
         }
     }
 
+    /// The estimate that is trusted, and the effective rounds behind it.
+    fn best(&self, bootstrap: &Bootstrap) -> (Estimate, f64) {
+        let sums = if self.model { &self.dr } else { &self.snips };
+        (sums.estimate("best", None, bootstrap), self.tally.effective())
+    }
+
     fn finish(
-        self,
+        &self,
         policy: String,
+        angle: Option<f64>,
         read: &Read,
         logged: &Estimate,
         replay: Option<Replay>,
@@ -251,7 +274,7 @@ impl Sums {
             estimates.extend(tuned("switch-dr", &self.switch));
             estimates.extend(tuned("dr-shrinkage", &self.shrinkage));
         }
-        let diagnosis = self.tally.diagnose(tally, &self.ips);
+        let diagnosis = self.tally.diagnose(tally, &self.ips, angle);
         let gain = self.gain.estimate("gain", None, bootstrap);
         let verdict = verdict::judge(&policy, read, logged, &estimates, &gain, replay.as_ref(), &diagnosis);
         let gain = verdict.recommended.is_some().then_some(gain);

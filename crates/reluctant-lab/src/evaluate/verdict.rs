@@ -109,14 +109,15 @@ fn cannot_tell(policy: &str, diagnosis: &Diagnosis) -> Option<String> {
     let percent = |share: f64| text::percent(share);
     if diagnosis.agreed == 0.0 {
         return Some(format!(
-            "In no round did the log do what {policy} might have done: it says nothing of this policy."
+            "In no round from line {} on did the log do what {policy} might have done: it says nothing of this policy.",
+            diagnosis.first_line
         ));
     }
     if diagnosis.beyond > BEYOND {
+        let line = diagnosis.first_beyond.map_or(String::new(), |line| format!(" (first on line {line})"));
         return Some(format!(
-            "This log cannot tell what {policy} would have earned: {} of its choices fall where the log left \
-             nothing to chance and did \
-             something else.",
+            "This log cannot tell what {policy} would have earned: {} of its choices fall where the log left nothing to \
+             chance and did something else{line}.",
             percent(diagnosis.beyond)
         ));
     }
@@ -127,16 +128,14 @@ fn cannot_tell(policy: &str, diagnosis: &Diagnosis) -> Option<String> {
     Some(if off < 0.0 {
         format!(
             "This log cannot tell what {policy} would have earned: weights average {}, not 1, so about {} of its \
-             choices fall where the log \
-             never goes, or the propensities are not those of the choices.",
+             choices fall where the log never goes, or the propensities are not those of the choices.",
             text::number(diagnosis.mean_weight),
             percent(-off)
         )
     } else {
         format!(
-            "This log cannot tell what {policy} would have earned: weights average {}, not 1, so the \
-             propensities are not those that the \
-             choices were made with.",
+            "This log cannot tell what {policy} would have earned: weights average {}, not 1, so the propensities are \
+             not those that the choices were made with.",
             text::number(diagnosis.mean_weight)
         )
     })
@@ -166,8 +165,17 @@ fn warnings(policy: &str, read: &Read, diagnosis: &Diagnosis) -> Vec<String> {
              judged only where it agrees."
         ));
     }
-    if diagnosis.actions == 1 {
-        said.push("Only one action was ever chosen: nothing is known of the others.".to_owned());
+    if let Some(angle) = diagnosis.angle {
+        said.push(format!(
+            "On the sphere a round counts if its point was left to chance and lies within {angle}° of the policy's own, \
+             the nearer the more; what differs within that angle is smoothed."
+        ));
+    }
+    if diagnosis.actions == 1 && diagnosis.angle.is_none() {
+        said.push(format!(
+            "Only one action was ever chosen, in all rounds from line {} on: nothing is known of the others.",
+            diagnosis.first_line
+        ));
     }
     if diagnosis.effective < FEW {
         said.push(format!(
@@ -177,9 +185,8 @@ fn warnings(policy: &str, read: &Read, diagnosis: &Diagnosis) -> Vec<String> {
     }
     if let Some(line) = read.first_unrewarded {
         said.push(format!(
-            "The rewards of {} rounds never came (the first on line {line}); they are left out, which is right \
-             only if that does not depend \
-             on the reward.",
+            "The rewards of {} rounds never came (the first on line {line}); they are left out, which is right only if \
+             that does not depend on the reward.",
             read.unrewarded
         ));
     }
@@ -191,8 +198,8 @@ fn warnings(policy: &str, read: &Read, diagnosis: &Diagnosis) -> Vec<String> {
             percent(diagnosis.worst_error)
         ));
     }
-    if read.torn {
-        said.push("The last line of the log was torn, and is left out.".to_owned());
+    if let Some(line) = read.torn {
+        said.push(format!("The last line of the log, line {line}, was torn, and is left out."));
     }
     said
 }

@@ -1,11 +1,12 @@
-//! A line of a log as CSV: contexts in the columns x1, x2, …, the names on offer in one column with bars between them.
+//! A line of a log as CSV: contexts in the columns x1, x2, …, or their ids in the column context, the names on offer in
+//! one column with bars between them.
 
 use std::sync::Arc;
 
 use csv::StringRecord;
 use reluctant::Name;
 
-use super::line::Line;
+use super::line::{Given, Line};
 
 /// Stands between the names of actions in a field.
 pub(super) const BAR: char = '|';
@@ -24,6 +25,8 @@ pub(super) struct Header {
     propensity_error: Option<usize>,
     reward: Option<usize>,
     context: Vec<usize>,
+    context_id: Option<usize>,
+    features_file: Option<usize>,
     pub(super) width: usize,
 }
 
@@ -38,7 +41,8 @@ impl Header {
             })
         };
         let context: Vec<usize> = (1..).map_while(|i| find(&format!("x{i}"))).collect();
-        if context.is_empty() {
+        let context_id = find("context").filter(|_| context.is_empty());
+        if context.is_empty() && context_id.is_none() {
             need("x1")?;
         }
         Ok(Header {
@@ -49,6 +53,8 @@ impl Header {
             propensity_error: find("propensity_error"),
             reward: find("reward"),
             context,
+            context_id,
+            features_file: find("features_file"),
             width: names.len(),
         })
     }
@@ -70,7 +76,11 @@ impl Header {
         }
         Ok(Line {
             event: self.event.and_then(text).map(str::to_owned),
-            context: chosen.is_some().then_some(context),
+            features_file: self.features_file.and_then(text).map(str::to_owned),
+            context: match self.context_id {
+                Some(at) => text(at).map(|id| Given::Id(id.to_owned())),
+                None => chosen.is_some().then_some(Given::Numbers(context)),
+            },
             actions: text(self.actions).map(|field| shared(field, names)),
             chosen,
             propensity: number(self.propensity, "the propensity")?,

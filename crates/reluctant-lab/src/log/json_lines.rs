@@ -5,11 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use reluctant::Name;
-use serde::de::{Deserializer, Visitor};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::Offered;
-use super::line::{Line, flat};
+use super::line::{Given, Line, several};
 
 /// A name or a number: both may stand for an action or an event.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,19 +46,44 @@ impl<'de: 'a, 'a> Deserialize<'de> for Label<'a> {
     }
 }
 
+impl<'de> Deserialize<'de> for Given {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Given;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of numbers, or an id of the features file")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Given::Id(text.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Given::Numbers)
+            }
+        }
+        from.deserialize_any(Any)
+    }
+}
+
 #[derive(Deserialize)]
 struct Json<'a> {
     #[serde(borrow)]
     event: Option<Label<'a>>,
-    context: Option<Vec<f64>>,
-    arms: Option<Vec<Vec<f64>>>,
+    features_file: Option<String>,
+    context: Option<Given>,
+    arms: Option<Vec<Given>>,
     #[serde(borrow)]
     actions: Option<Vec<Label<'a>>>,
-    features: Option<Vec<Vec<f64>>>,
+    features: Option<Vec<Given>>,
+    point: Option<Vec<f64>>,
     #[serde(borrow)]
     chosen: Option<Label<'a>>,
     propensity: Option<f64>,
     propensity_error: Option<f64>,
+    density: Option<f64>,
     reward: Option<f64>,
 }
 
@@ -67,13 +93,16 @@ pub(super) fn parse(text: &[u8], names: &Arc<[Name]>) -> Result<Line, String> {
         serde_json::from_slice(text).map_err(|cause| format!("this is not a round of a log: {cause}"))?;
     Ok(Line {
         event: json.event.map(|event| event.0.into_owned()),
+        features_file: json.features_file,
         context: json.context,
-        arms: json.arms.map(|arms| flat(&arms, "arms")).transpose()?,
+        arms: json.arms.map(|arms| several(arms, "arms")).transpose()?,
         actions: json.actions.map(|actions| shared(&actions, names)),
-        features: json.features.map(|features| flat(&features, "features")).transpose()?,
+        features: json.features.map(|features| several(features, "features")).transpose()?,
+        point: json.point,
         chosen: json.chosen.map(|chosen| chosen.0.into_owned()),
         propensity: json.propensity,
         propensity_error: json.propensity_error,
+        density: json.density,
         reward: json.reward,
     })
 }
@@ -90,7 +119,10 @@ pub(super) struct Written<'a> {
     pub(super) event: &'a str,
     #[serde(flatten)]
     pub(super) offer: WrittenOffer<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) propensity: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) density: Option<f64>,
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) propensity_error: f64,
     pub(super) reward: Option<f64>,
@@ -116,6 +148,9 @@ pub(super) enum WrittenOffer<'a> {
         features: Option<Chunks<'a>>,
         chosen: &'a str,
     },
+    Sphere {
+        point: &'a [f64],
+    },
 }
 
 /// Numbers in rows of a length.
@@ -137,6 +172,7 @@ impl<'a> WrittenOffer<'a> {
                 features: (!features.is_empty()).then(|| Chunks(features, features.len() / names.len().max(1))),
                 chosen: &names[chosen],
             },
+            Offered::Sphere { point, .. } => WrittenOffer::Sphere { point },
         }
     }
 }

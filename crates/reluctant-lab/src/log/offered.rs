@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reluctant::{Action, Context, Name, Offer, Result, Rows, Space};
+use reluctant::{Action, Choice, Context, Name, Offer, Result, Rows, Space};
 
 /// What was on offer.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,10 +23,17 @@ pub enum Offered {
         /// The features of the actions, one action after the other; empty where they have none.
         features: Vec<f64>,
     },
+    /// Any point of the sphere.
+    Sphere {
+        /// The point that was chosen.
+        point: Vec<f64>,
+        /// Whether chance chose it, among all points: then its propensity is a density.
+        by_chance: bool,
+    },
 }
 
 impl Offered {
-    /// A copy of an offer; `None` of the sphere, which cannot be written down as a list.
+    /// A copy of an offer; `None` of the sphere, of which only what was chosen can be written down.
     pub fn of(offer: Offer<'_>) -> Option<Self> {
         match offer {
             Offer::Sphere { .. } => None,
@@ -39,12 +46,24 @@ impl Offered {
         }
     }
 
-    /// How many actions there are.
+    /// A copy of what a choice was made from, and its place there.
+    pub fn with(offer: Offer<'_>, choice: &Choice<'_>) -> (Self, usize) {
+        let sphere = || Offered::Sphere { point: choice.action.to_vec(), by_chance: choice.appeal.is_none() };
+        (Offered::of(offer).unwrap_or_else(sphere), choice.index.unwrap_or(0))
+    }
+
+    /// How many actions there are; of the sphere only what was chosen counts.
     pub fn count(&self) -> usize {
         match self {
             Offered::Arms { dim, data } => data.len() / dim.max(&1),
             Offered::Context { names, .. } => names.len(),
+            Offered::Sphere { .. } => 1,
         }
+    }
+
+    /// Whether it is the sphere.
+    pub fn is_sphere(&self) -> bool {
+        matches!(self, Offered::Sphere { .. })
     }
 
     /// The space that a policy for such offers is made for.
@@ -54,6 +73,7 @@ impl Offered {
             Offered::Context { x, names, features } => {
                 Space::Contexts { dim: x.len(), action_dim: features.len() / names.len().max(1) }
             }
+            Offered::Sphere { point, .. } => Space::Vectors { dim: point.len() },
         }
     }
 
@@ -69,6 +89,7 @@ impl Offered {
                 let rows = Rows::new(features.len() / names.len().max(1), features)?;
                 Ok(context.with_action_features(rows)?.into())
             }
+            Offered::Sphere { point, .. } => Ok(Offer::Sphere { dim: point.len() }),
         }
     }
 
@@ -80,6 +101,7 @@ impl Offered {
                 let dim = features.len() / names.len().max(1);
                 Action::Named { context: x, name: &names[i], features: &features[i * dim..(i + 1) * dim] }
             }
+            Offered::Sphere { point, .. } => Action::Vector(point),
         }
     }
 
@@ -87,6 +109,7 @@ impl Offered {
     pub fn label(&self, i: usize) -> String {
         match self {
             Offered::Arms { .. } => i.to_string(),
+            Offered::Sphere { .. } => "a point".to_owned(),
             Offered::Context { names, .. } => names[i].to_string(),
         }
     }

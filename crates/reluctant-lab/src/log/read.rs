@@ -1,24 +1,22 @@
 //! Goes through a log in pieces: lines are parsed on all threads, rounds are put together in order.
 
-use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use csv::StringRecord;
 use rayon::prelude::*;
-use reluctant::Name;
-use xxhash_rust::xxh3::xxh3_64;
 
+use super::assembly::Assembly;
+use super::columns::Batches;
 use super::csv_lines::Header;
 use super::json_lines;
 use super::line::Line;
-use super::{Form, Offered, Record};
+use super::{Form, Record};
 use crate::error::{LabError, Result};
 
 /// So many lines are held at a time.
-const PIECE: usize = 4096;
+pub(super) const PIECE: usize = 4096;
 
 /// What was noticed while a log was read.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
@@ -32,20 +30,22 @@ pub struct Read {
     pub first_unrewarded: Option<usize>,
     /// Rewards that stood on a line of their own, after their round.
     pub late: u64,
-    /// Whether the last line was torn, and dropped.
-    pub torn: bool,
+    /// The last line, if it was torn and dropped.
+    pub torn: Option<usize>,
 }
 
 /// A line as it was read.
 enum Raw {
     Json(Vec<u8>),
     Csv(StringRecord),
+    /// A row of a Parquet or Arrow file, parsed already.
+    Row(std::result::Result<Line, String>),
 }
 
 /// Reads the log at `path` and hands its rounds to `each`, a piece at a time, in the order in which their rewards came.
 pub fn read(path: &Path, mut each: impl FnMut(&[Record]) -> Result<()>) -> Result<Read> {
     let mut source = Source::open(path)?;
-    let mut rounds = Assembly { path: path.to_owned(), ..Assembly::default() };
+    let mut rounds = Assembly::of(path);
     let (mut piece, mut records) = (Vec::with_capacity(PIECE), Vec::with_capacity(PIECE));
     loop {
         piece.clear();
@@ -61,6 +61,7 @@ pub fn read(path: &Path, mut each: impl FnMut(&[Record]) -> Result<()>) -> Resul
                     (Raw::Csv(record), Some(header)) => header.parse(record, names),
                     (Raw::Json(text), _) => json_lines::parse(text, names),
                     (Raw::Csv(_), None) => Err("there is no header".to_owned()),
+                    (Raw::Row(line), _) => line.clone(),
                 }?;
                 line.check()?;
                 Ok(line)
@@ -70,7 +71,7 @@ pub fn read(path: &Path, mut each: impl FnMut(&[Record]) -> Result<()>) -> Resul
         for ((number, _), line) in piece.iter().zip(parsed) {
             match line {
                 Ok(line) => rounds.add(*number, line, &mut records)?,
-                Err(_) if source.unfinished == Some(*number) => rounds.read.torn = true,
+                Err(_) if source.unfinished == Some(*number) => rounds.read.torn = Some(*number),
                 Err(message) => return Err(rounds.wrong(*number, message)),
             }
         }
@@ -95,6 +96,7 @@ struct Source {
 enum Lines {
     Json(Box<dyn BufRead + Send>),
     Csv(Box<csv::Reader<Ended>>),
+    Rows(Batches),
 }
 
 /// Reads, and remembers the last byte: a file whose last line has no end may be torn.
@@ -115,6 +117,10 @@ impl std::io::Read for Ended {
 
 impl Source {
     fn open(path: &Path) -> Result<Self> {
+        if let form @ (Form::Parquet | Form::Arrow) = Form::of(path) {
+            let lines = Lines::Rows(Batches::open(path, form)?);
+            return Ok(Source { path: path.to_owned(), lines, header: None, number: 0, unfinished: None });
+        }
         let file = File::open(path).map_err(LabError::io("read", path))?;
         let zipped = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
         let inner: Box<dyn BufRead + Send> = if zipped {
@@ -164,6 +170,15 @@ impl Source {
                     }
                     more
                 }
+                Lines::Rows(batches) => {
+                    let rows = batches.next_rows()?;
+                    let more = !rows.is_empty();
+                    for row in rows {
+                        self.number += 1;
+                        piece.push((self.number, Raw::Row(row)));
+                    }
+                    more
+                }
             };
             if !more {
                 break;
@@ -173,130 +188,10 @@ impl Source {
     }
 }
 
-fn wrong(path: &Path, line: Option<usize>, message: String) -> LabError {
+pub(super) fn wrong(path: &Path, line: Option<usize>, message: String) -> LabError {
     LabError::Input { file: path.to_owned(), line, message }
 }
 
 fn in_csv(path: &Path, cause: &csv::Error) -> LabError {
     wrong(path, cause.position().map(|at| at.line() as usize), format!("this is not CSV: {cause}"))
-}
-
-/// Puts rounds together: a reward may come later than its round.
-#[derive(Default)]
-struct Assembly {
-    path: PathBuf,
-    /// The names that were on offer last.
-    names: Arc<[Name]>,
-    /// Hashes of all events.
-    events: HashSet<u64>,
-    /// Rounds that wait for their reward.
-    waiting: HashMap<String, Record>,
-    /// Rounds that wait for nothing, because nothing names them.
-    lost: u64,
-    first_lost: Option<usize>,
-    space: Option<reluctant::Space>,
-    read: Read,
-}
-
-impl Assembly {
-    fn wrong(&self, line: usize, message: String) -> LabError {
-        wrong(&self.path, Some(line), message)
-    }
-
-    fn add(&mut self, number: usize, line: Line, out: &mut Vec<Record>) -> Result<()> {
-        if line.chosen.is_none() {
-            return self.add_late(number, line, out);
-        }
-        if let Some(event) = &line.event
-            && !self.events.insert(xxh3_64(event.as_bytes()))
-        {
-            let message = format!("the event '{event}' stands in the log twice: every round has an id of its own");
-            return Err(self.wrong(number, message));
-        }
-        let (event, reward) = (line.event.clone(), line.reward);
-        let record = self.record(number, line).map_err(|message| self.wrong(number, message))?;
-        match (reward, event) {
-            (Some(_), _) => out.push(record),
-            (None, Some(event)) => drop(self.waiting.insert(event, record)),
-            (None, None) => {
-                self.lost += 1;
-                self.first_lost = self.first_lost.or(Some(number));
-            }
-        }
-        Ok(())
-    }
-
-    /// A line with an event and a reward alone.
-    fn add_late(&mut self, number: usize, line: Line, out: &mut Vec<Record>) -> Result<()> {
-        let (Some(event), Some(reward)) = (line.event, line.reward) else {
-            let message = "this line says neither what was chosen, nor an event and its reward".to_owned();
-            return Err(self.wrong(number, message));
-        };
-        let Some(record) = self.waiting.remove(&event) else {
-            let message = if self.events.contains(&xxh3_64(event.as_bytes())) {
-                format!("the event '{event}' has its reward already")
-            } else {
-                format!("a reward for the event '{event}', which does not stand in the log before it")
-            };
-            return Err(self.wrong(number, message));
-        };
-        self.read.late += 1;
-        out.push(Record { reward, ..record });
-        Ok(())
-    }
-
-    fn record(&mut self, number: usize, line: Line) -> std::result::Result<Record, String> {
-        let chosen = line.chosen.unwrap_or_default();
-        let (offer, place) = match (line.context, line.arms) {
-            (Some(_), Some(_)) => return Err("a round has a context or arms, not both".to_owned()),
-            (None, None) => return Err("the round has neither a context nor arms".to_owned()),
-            (None, Some((dim, data))) => {
-                let count = data.len() / dim;
-                let place = chosen.parse().ok().filter(|place| *place < count);
-                let message = || format!("arm {chosen} was chosen, but arms 0 to {} were on offer", count - 1);
-                (Offered::Arms { dim, data }, place.ok_or_else(message)?)
-            }
-            (Some(x), None) => {
-                if let Some(names) = line.actions {
-                    self.names = names;
-                } else if self.names.is_empty() {
-                    return Err("actions are missing: the names of all that were on offer".to_owned());
-                }
-                let place = self.names.iter().position(|name| **name == *chosen).ok_or_else(|| {
-                    let names: Vec<&str> = self.names.iter().map(|name| &**name).collect();
-                    format!("'{chosen}' was chosen, but was not on offer: {}", names.join(", "))
-                })?;
-                let features = line.features.map_or(Vec::new(), |(_, data)| data);
-                (Offered::Context { x, names: Arc::clone(&self.names), features }, place)
-            }
-        };
-        offer.as_offer().map_err(|cause| cause.to_string())?;
-        let space = offer.space();
-        if *self.space.get_or_insert(space) != space {
-            return Err("this round offers something of another shape than the rounds before it".to_owned());
-        }
-        Ok(Record {
-            line: number,
-            offer,
-            chosen: place,
-            propensity: line.propensity,
-            propensity_error: line.propensity_error.unwrap_or(0.0),
-            reward: line.reward.unwrap_or(f64::NAN),
-        })
-    }
-
-    fn end(mut self) -> Result<Read> {
-        self.read.unrewarded = self.lost + self.waiting.len() as u64;
-        let waiting = self.waiting.values().map(|record| record.line).min();
-        self.read.first_unrewarded = waiting.into_iter().chain(self.first_lost).min();
-        if self.read.rounds == 0 {
-            let message = if self.read.unrewarded > 0 {
-                format!("none of the {} rounds has a reward", self.read.unrewarded)
-            } else {
-                "there are no rounds in this log".to_owned()
-            };
-            return Err(wrong(&self.path, None, message));
-        }
-        Ok(self.read)
-    }
 }

@@ -1,13 +1,10 @@
-//! Writes a log, and lets a policy write one while it plays.
+//! Writes a log.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
-use reluctant::policy::Explanation;
-use reluctant::{Action, Choice, Error, Key, Offer, Policy, Result as CoreResult, Round, Scratch, Snapshot, Space};
-
+use super::columns::ColumnsWriter;
 use super::csv_lines::{BAR, COLUMNS};
 use super::json_lines::{Written, WrittenOffer};
 use super::{Form, Offered};
@@ -25,28 +22,33 @@ pub struct Writer {
 enum Out {
     Json(BufWriter<File>),
     Csv { out: Box<csv::Writer<File>>, dim: Option<usize> },
+    Columns(Box<ColumnsWriter>),
 }
 
 impl std::fmt::Debug for Out {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if matches!(self, Out::Json(_)) { "JSON lines" } else { "CSV" })
+        f.write_str(match self {
+            Out::Json(_) => "JSON lines",
+            Out::Csv { .. } => "CSV",
+            Out::Columns(_) => "columns",
+        })
     }
 }
 
 impl Writer {
     /// Begins a log of the choices of the policy with this name, in the form that the path's ending says.
     pub fn create(path: &Path, policy: &str) -> Result<Self> {
-        let file = File::create(path).map_err(LabError::io("write", path))?;
+        let file = || File::create(path).map_err(LabError::io("write", path));
         let out = match Form::of(path) {
-            Form::JsonLines => Out::Json(BufWriter::new(file)),
-            Form::Csv => Out::Csv { out: Box::new(csv::Writer::from_writer(file)), dim: None },
+            Form::JsonLines => Out::Json(BufWriter::new(file()?)),
+            Form::Csv => Out::Csv { out: Box::new(csv::Writer::from_writer(file()?)), dim: None },
+            form => Out::Columns(Box::new(ColumnsWriter::create(path, form, policy)?)),
         };
         Ok(Writer { path: path.to_owned(), policy: policy.to_owned(), out, time: 0 })
     }
 
-    /// Writes a round: what was on offer, the place of what was chosen, the probability and its standard
-    /// error, and the reward if it
-    /// has come.
+    /// Writes a round: what was on offer, the place of what was chosen, the probability (of a point that chance chose on
+    /// the sphere the density) and its standard error, and the reward if it has come.
     pub fn write(
         &mut self,
         offer: &Offered,
@@ -57,13 +59,15 @@ impl Writer {
         self.time += 1;
         let event = self.time.to_string();
         let (path, version) = (&self.path, env!("CARGO_PKG_VERSION"));
+        let dense = matches!(offer, Offered::Sphere { by_chance: true, .. });
         match &mut self.out {
             Out::Json(out) => {
                 let line = Written {
                     time: self.time,
                     event: &event,
                     offer: WrittenOffer::of(offer, chosen),
-                    propensity,
+                    propensity: propensity.filter(|_| !dense),
+                    density: propensity.filter(|_| dense),
                     propensity_error,
                     reward,
                     policy: &self.policy,
@@ -99,14 +103,16 @@ impl Writer {
                 let record: Vec<String> = fixed.into_iter().chain(x.iter().map(f64::to_string)).collect();
                 out.write_record(record).map_err(in_csv)
             }
+            Out::Columns(out) => out.write(offer, chosen, (propensity, propensity_error), reward),
         }
     }
 
-    /// Puts on the disk what was written.
-    pub fn flush(&mut self) -> Result<()> {
+    /// Puts on the disk what was written, and ends the log.
+    pub fn finish(&mut self) -> Result<()> {
         let flushed = match &mut self.out {
             Out::Json(out) => out.flush(),
             Out::Csv { out, .. } => out.flush(),
+            Out::Columns(out) => return out.finish(),
         };
         flushed.map_err(LabError::io("write", &self.path))
     }
@@ -118,118 +124,4 @@ fn not_in_csv(path: &Path) -> LabError {
          name that ends in .jsonl"
     );
     LabError::Input { file: path.to_owned(), line: None, message }
-}
-
-/// A policy that writes its choices into a log, each with its probability, once it learns what came of them.
-#[derive(Debug)]
-pub struct Logged<P> {
-    policy: P,
-    writer: Mutex<Writer>,
-    /// The choice whose reward has not come yet.
-    last: Mutex<Option<Last>>,
-}
-
-#[derive(Debug)]
-struct Last {
-    offer: Offered,
-    chosen: usize,
-    propensity: (Option<f64>, f64),
-}
-
-impl<P: Policy> Logged<P> {
-    /// The policy with a log that is written as it learns.
-    pub fn new(policy: P, writer: Writer) -> Self {
-        Logged { policy, writer: Mutex::new(writer), last: Mutex::new(None) }
-    }
-
-    /// The policy within.
-    pub fn inner(&self) -> &P {
-        &self.policy
-    }
-
-    /// Puts on the disk what was written.
-    pub fn flush(&self) -> Result<()> {
-        lock(&self.writer).flush()
-    }
-
-    fn note<'a>(
-        &self,
-        offer: Offer<'_>,
-        choice: Choice<'a>,
-        key: Key,
-        scratch: &mut Scratch,
-    ) -> CoreResult<Choice<'a>> {
-        let policy: &dyn Policy = &self.policy;
-        let choice = policy.with_propensity(offer, choice, key.branch("propensity"), scratch)?;
-        let (Some(chosen), Some(offer)) = (choice.index, Offered::of(offer)) else {
-            return Err(Error::Environment("a log needs finitely many actions, and the sphere has more".to_owned()));
-        };
-        *lock(&self.last) = Some(Last { offer, chosen, propensity: (choice.propensity, choice.propensity_error) });
-        Ok(choice)
-    }
-}
-
-/// A poisoned lock only means that another thread failed; what it guards is whole.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-impl<P: Policy> Policy for Logged<P> {
-    fn name(&self) -> &'static str {
-        self.policy.name()
-    }
-
-    fn dim(&self) -> usize {
-        self.policy.dim()
-    }
-
-    fn space(&self) -> Space {
-        self.policy.space()
-    }
-
-    fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> CoreResult<Choice<'a>> {
-        let choice = self.policy.select(offer, key, scratch)?;
-        self.note(offer, choice, key, scratch)
-    }
-
-    fn select_in<'a>(&self, round: &Round<'a>, key: Key, scratch: &mut Scratch) -> CoreResult<Choice<'a>> {
-        let choice = self.policy.select_in(round, key, scratch)?;
-        self.note(round.offer, choice, key, scratch)
-    }
-
-    fn probabilities(&self, offer: Offer<'_>, scratch: &mut Scratch, out: &mut Vec<f64>) -> CoreResult<bool> {
-        self.policy.probabilities(offer, scratch, out)
-    }
-
-    fn draws_normally(&self) -> bool {
-        self.policy.draws_normally()
-    }
-
-    fn learn(&mut self, action: Action<'_>, reward: f64) -> CoreResult<()> {
-        if let Some(Last { offer, chosen, propensity }) = lock(&self.last).take() {
-            let written = lock(&self.writer).write(&offer, chosen, propensity, Some(reward));
-            written.map_err(|cause| Error::Environment(cause.to_string()))?;
-        }
-        self.policy.learn(action, reward)
-    }
-
-    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> CoreResult<()> {
-        self.policy.score(offer, scratch)
-    }
-
-    fn exploring(&self) -> bool {
-        self.policy.exploring()
-    }
-
-    fn needs_finite_arms(&self) -> bool {
-        self.policy.needs_finite_arms()
-    }
-
-    fn explanation(&self, action: Action<'_>) -> CoreResult<Explanation> {
-        self.policy.explanation(action)
-    }
-
-    fn snapshot(&self) -> CoreResult<Snapshot> {
-        self.policy.snapshot()
-    }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::joined::{JOIN, Join, Joined};
-use super::mixed::{CHANCE, Mixed};
+use super::mixed::{CHANCE, EXPLORE, Mixed};
 use super::per_action::{Models, PerAction};
 use super::shared::{Shared, SharedModel};
 use super::snapshot::inconsistent;
@@ -93,7 +93,7 @@ impl Entry {
         settings: &Settings,
         key: Key,
     ) -> Result<(Box<dyn Policy>, Settings)> {
-        let space = space.into();
+        let (space, settings) = (space.into(), &self.spelled(settings)?);
         let params = self.resolve(settings)?;
         let policy = self.build_for(space, &params, settings, key)?;
         let policy = Mixed::wrap(policy, &params, settings)?;
@@ -103,7 +103,29 @@ impl Entry {
     /// The settings with every default, checked.
     pub fn resolve(&self, settings: &Settings) -> Result<Params> {
         let table: Vec<Param> = self.params.iter().chain(COMMON).copied().collect();
-        Params::resolve(self.name, &table, settings)
+        Params::resolve(self.name, &table, &self.spelled(settings)?)
+    }
+
+    /// The second name of a parameter that this policy takes, unless one of its own has it.
+    pub fn second_name(&self) -> Option<Param> {
+        (!self.params.iter().any(|param| param.name == EXPLORE.name)).then_some(EXPLORE)
+    }
+
+    /// The settings with every parameter under its first name, so that the same policy has the same settings.
+    pub fn spelled(&self, settings: &Settings) -> Result<Settings> {
+        let Some((second, value)) = self.second_name().and_then(|second| Some((second, settings.get(second.name)?)))
+        else {
+            return Ok(settings.clone());
+        };
+        if settings.get(CHANCE.name).is_some() {
+            return Err(Error::GivenTwice { name: second.name, first: CHANCE.name });
+        }
+        let mut spelled = settings.clone().only(|name| name != second.name);
+        // Checked here, so that an error has the name that was given.
+        if let Some(value) = second.check(value)? {
+            spelled.set(CHANCE.name, value);
+        }
+        Ok(spelled)
     }
 
     fn build_for(&self, space: Space, params: &Params, settings: &Settings, key: Key) -> Result<Box<dyn Policy>> {

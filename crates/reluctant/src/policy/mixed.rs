@@ -9,7 +9,7 @@ use super::propensity::known;
 use super::uniform::uniform_on_sphere;
 use super::{Explanation, Policy, Snapshot};
 use crate::action::Action;
-use crate::choice::{Choice, Score};
+use crate::choice::Choice;
 use crate::error::Result;
 use crate::offer::{Offer, Space};
 use crate::params::{Initial, Kind, Param, Params, Settings};
@@ -22,8 +22,12 @@ pub const CHANCE: Param = Param::new(
     "chance",
     Initial::real(0.0),
     Kind::Real { min: 0.0, max: 1.0, above: false, below: false },
-    "share of choices that are left to chance, uniform among all on offer, whatever the policy thinks",
+    "share of choices that are left to chance, uniform among all on offer, whatever the policy thinks; `explore` is \
+     another name for it, but for policies that have an `explore` of their own",
 );
+
+/// Another name of [`CHANCE`], for policies that have no parameter of that name.
+pub const EXPLORE: Param = Param { name: "explore", doc: "another name of chance", ..CHANCE };
 
 /// A policy, and the share of its choices that are left to chance.
 #[derive(Debug)]
@@ -62,7 +66,9 @@ impl Mixed {
         let mut stream = coin.purpose(Purpose::Choice).stream();
         let by_chance = uniform(&mut stream) < self.chance;
         let Some(count) = offer.count() else {
-            return Ok(if by_chance { self.anywhere(offer.dim(), coin.later(1)) } else { self.own_point(own) });
+            let anywhere = uniform_on_sphere(offer.dim(), coin.later(1));
+            let propensity = self.mix_on_sphere(&own, &anywhere, by_chance);
+            return Ok(if by_chance { anywhere } else { own }.with_propensity(propensity));
         };
         let place = index(&mut stream, count);
         let stated = own.propensity.map(|p| self.mix(p, count));
@@ -87,18 +93,18 @@ impl Mixed {
         Ok(Choice { appeal: None, propensity, ..choice })
     }
 
-    /// A point of the sphere that chance has chosen, with its density.
-    fn anywhere(&self, dim: usize, key: Key) -> Choice<'static> {
-        let choice = uniform_on_sphere(dim, key);
-        let density = choice.propensity.map(|density| self.chance * density);
-        Choice { score: Score::default(), ..choice.with_propensity(density) }
-    }
-
-    /// The policy's own point of the sphere, with its probability, or the part of its density that it has
-    /// from the policy.
-    fn own_point<'a>(&self, own: Choice<'a>) -> Choice<'a> {
-        let propensity = own.propensity.map(|p| (1.0 - self.chance).max(f64::MIN_POSITIVE) * p);
-        own.with_propensity(propensity)
+    /// The density of a point of the sphere that was left to chance, here or by the policy within, or the probability of the
+    /// one point that the policy within has chosen.
+    fn mix_on_sphere(&self, own: &Choice<'_>, anywhere: &Choice<'_>, by_chance: bool) -> Option<f64> {
+        let uniform = anywhere.propensity?;
+        match (own.appeal, by_chance) {
+            // The policy within leaves it to chance itself, uniformly as all of them do.
+            (None, _) if own.propensity == Some(uniform) => Some(uniform),
+            (None, true) => None,
+            (None, false) => own.propensity.map(|p| (1.0 - self.chance) * p + self.chance * uniform),
+            (Some(_), true) => Some(self.chance * uniform),
+            (Some(_), false) => own.propensity.map(|p| (1.0 - self.chance).max(f64::MIN_POSITIVE) * p),
+        }
     }
 }
 

@@ -60,7 +60,7 @@ pub use gp_ts::GpTs;
 pub use gp_ucb::GpUcb;
 pub use joined::{JOIN, Joined};
 pub use lin_ts::LinTs;
-pub use mixed::{CHANCE, Mixed};
+pub use mixed::{CHANCE, EXPLORE, Mixed};
 pub use neural_linear::NeuralLinear;
 pub use neural_linucb::NeuralLinUcb;
 pub use neural_ts::NeuralTs;
