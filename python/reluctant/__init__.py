@@ -27,7 +27,7 @@ from .environment import Function, Round
 from .estimate import Fit, Matching, fit, match_neurons
 from .executors import PoolExecutor
 from .experiment import Experiment
-from .logs import Evaluation, choose, evaluate, to_bandit_feedback, write_log
+from .logs import Evaluation, choose, evaluate, read_log, to_bandit_feedback, write_log
 from .policies import *
 from .results import Results
 
@@ -54,6 +54,7 @@ __all__ = [
     "fit",
     "geometry",
     "match_neurons",
+    "read_log",
     "theory",
     "to_bandit_feedback",
     "write_log",

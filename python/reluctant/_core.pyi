@@ -222,6 +222,7 @@ def evaluate_log(
     draws: int,
     seed: int,
     replay: bool,
+    out: _Path | None,
 ) -> tuple[list[tuple[str, str, str]], str]: ...
 def fit(
     actions: ArrayLike,

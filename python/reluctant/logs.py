@@ -21,19 +21,21 @@ or polars whose columns are those of the CSV form, or the ``bandit_feedback`` of
 
 from __future__ import annotations
 
+import csv
+import gzip
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from . import _core
 
-__all__ = ["Evaluation", "choose", "evaluate", "to_bandit_feedback", "write_log"]
+__all__ = ["Evaluation", "choose", "evaluate", "read_log", "to_bandit_feedback", "write_log"]
 
 MODEL = "oful:features=constant"
 TRIED = ("uniform", "oful", MODEL, "lin-ts:features=constant", "gp-ucb:budget=100", "epsilon-greedy:belief=linear")
@@ -71,6 +73,7 @@ def evaluate(
     draws: int = 1000,
     seed: int = 1,
     replay: bool = True,
+    out: str | os.PathLike[str] | None = None,
 ) -> Evaluation:
     """What a policy would have earned on a log, with intervals, and what the log cannot tell.
 
@@ -91,8 +94,10 @@ def evaluate(
         Names all randomness.
     replay : bool
         Whether a policy that learns is also replayed.
+    out : path, optional
+        A folder for the report: a page, a figure, and tables.
     """
-    found, _ = _evaluate(log, [policy], model=model, folds=folds, draws=draws, seed=seed, replay=replay)
+    found, _ = _evaluate(log, [policy], model=model, folds=folds, draws=draws, seed=seed, replay=replay, out=out)
     return found[0]
 
 
@@ -105,9 +110,10 @@ def choose(
     draws: int = 1000,
     seed: int = 1,
     replay: bool = True,
+    out: str | os.PathLike[str] | None = None,
 ) -> tuple[list[Evaluation], str]:
     """Tries policies on a log: what is known of each, and a table that ranks them. Parameters as of `evaluate`."""
-    return _evaluate(log, list(policies), model=model, folds=folds, draws=draws, seed=seed, replay=replay)
+    return _evaluate(log, list(policies), model=model, folds=folds, draws=draws, seed=seed, replay=replay, out=out)
 
 
 def _evaluate(log: Any, policies: Iterable[str | _core.Policy], **options: Any) -> tuple[list[Evaluation], str]:
@@ -146,7 +152,88 @@ def write_log(path: str | os.PathLike[str], log: Any) -> None:
     with open(path, "w", encoding="utf-8") as file:
         for number, entry in enumerate(_rounds(log), 1):
             line = {"event": str(number), **{key: _plain(value) for key, value in entry.items() if value is not None}}
-            file.write(json.dumps(line) + "\n")
+            try:
+                file.write(json.dumps(line, allow_nan=False) + "\n")
+            except ValueError:
+                raise ValueError(
+                    f"round {number}: every number must be finite; leave out a reward that has not come yet"
+                ) from None
+
+
+def read_log(path: str | os.PathLike[str], into: Literal["rounds", "pandas", "polars"] = "rounds") -> Any:
+    """A log as rounds, or as a frame of pandas or polars.
+
+    Late rewards stand with their rounds; ``None`` (in a frame: missing) where one never came. A frame has the columns
+    of the CSV form, so rounds with arms are given as rounds only. What is given back can be evaluated or written again.
+
+    Parameters
+    ----------
+    path
+        JSON lines, or CSV if its name ends in ``.csv``; gzipped or not.
+    into : str
+        ``"rounds"`` for a list of dictionaries, ``"pandas"`` or ``"polars"`` for a frame.
+    """
+    if into not in ("rounds", "pandas", "polars"):
+        raise ValueError(f"into = {into!r} is out of range: rounds, pandas or polars")
+    rounds: dict[str, dict[str, Any]] = {}
+    for number, line in enumerate(_lines(path), 1):
+        event = str(line.get("event", f"line {number}"))
+        if "chosen" in line or "point" in line:
+            rounds[event] = {"reward": None, **line}
+        elif event in rounds:
+            rounds[event]["reward"] = line.get("reward")
+    made = list(rounds.values())
+    if into == "rounds":
+        return made
+    flat = [_flat(number, entry) for number, entry in enumerate(made, 1)]
+    if into == "pandas":
+        import pandas
+
+        return pandas.DataFrame(flat)
+    import polars
+
+    return polars.DataFrame(flat, infer_schema_length=None)
+
+
+def _lines(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+    """The lines of a file as dictionaries, without what is empty; a torn last line is dropped."""
+    name = os.fspath(path)
+    plain = name[: -len(".gz")] if name.endswith(".gz") else name
+    opened = gzip.open(name, "rt", encoding="utf-8") if plain != name else open(name, encoding="utf-8")
+    with opened as file:
+        if plain.endswith(".csv"):
+            for record in csv.DictReader(file):
+                given = {key: value for key, value in record.items() if value not in ("", None)}
+                row = {key: _number(key, value) for key, value in given.items()}
+                yield _from_record(row) if "chosen" in row else row
+            return
+        actions: Any = None
+        for text in file:
+            if not text.strip():
+                continue
+            try:
+                line = json.loads(text)
+            except json.JSONDecodeError:
+                if text.endswith("\n"):
+                    raise
+                return
+            if "context" in line:
+                actions = line.setdefault("actions", actions)
+            yield line
+
+
+def _number(key: str, text: str) -> Any:
+    is_number = key in ("propensity", "propensity_error", "reward") or (key[:1] == "x" and key[1:].isdigit())
+    return float(text) if is_number else text
+
+
+def _flat(number: int, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A round as a row of a frame."""
+    if not isinstance(entry.get("context"), list) or "features" in entry:
+        raise ValueError(f"round {number}: a frame holds contexts of numbers and actions without features")
+    rest = {key: value for key, value in entry.items() if key not in ("context", "actions")}
+    named = {f"x{i}": float(x) for i, x in enumerate(entry["context"], 1)}
+    return {**rest, "actions": "|".join(map(str, entry["actions"])), **named}
 
 
 def _rounds(log: Any) -> Iterable[Mapping[str, Any]]:
@@ -167,10 +254,8 @@ def _from_record(record: Mapping[str, Any]) -> dict[str, Any]:
     entry["context"] = [record[f"x{i}"] for i in range(1, len(record) + 1) if f"x{i}" in record]
     if isinstance(entry.get("actions"), str):
         entry["actions"] = entry["actions"].split("|")
-    missing = [key for key, value in entry.items() if isinstance(value, float) and np.isnan(value) and key != "reward"]
-    for key in missing:
-        del entry[key]
-    return entry
+    # In a frame NaN is how a missing value looks.
+    return {key: value for key, value in entry.items() if not (isinstance(value, float) and np.isnan(value))}
 
 
 def _from_bandit_feedback(feedback: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
@@ -188,21 +273,27 @@ def _from_bandit_feedback(feedback: Mapping[str, Any]) -> Iterable[dict[str, Any
         }
 
 
-def to_bandit_feedback(log: str | os.PathLike[str]) -> dict[str, Any]:
-    """A log of JSON lines, with the same actions in every round, as ``bandit_feedback`` of the Open Bandit Pipeline."""
-    with open(log, encoding="utf-8") as file:
-        rounds = [json.loads(line) for line in file]
-    names = rounds[0]["actions"] if rounds else []
+def to_bandit_feedback(log: Any) -> dict[str, Any]:
+    """A log with the same actions in every round as ``bandit_feedback`` of the Open Bandit Pipeline.
+
+    Parameters
+    ----------
+    log
+        A path, rounds, or a frame.
+    """
+    rounds = read_log(log) if isinstance(log, (str, os.PathLike)) else list(_rounds(log))
+    names = list(rounds[0].get("actions") or []) if rounds else []
     for number, entry in enumerate(rounds, 1):
-        if entry.get("actions") != names or "propensity" not in entry or entry.get("reward") is None:
+        complete = entry.get("propensity") is not None and entry.get("reward") is not None
+        if list(entry.get("actions") or []) != names or not names or not complete:
             raise ValueError(
-                f"line {number}: bandit_feedback needs the same actions, a propensity and a reward in every round"
+                f"round {number}: bandit_feedback needs the same actions, a propensity and a reward in every round"
             )
     return {
         "n_rounds": len(rounds),
         "n_actions": len(names),
         "context": np.array([entry["context"] for entry in rounds], dtype=float),
-        "action": np.array([names.index(entry["chosen"]) for entry in rounds]),
+        "action": np.array([names.index(entry["chosen"]) for entry in rounds], dtype=int),
         "reward": np.array([entry["reward"] for entry in rounds], dtype=float),
         "pscore": np.array([entry["propensity"] for entry in rounds], dtype=float),
         "position": np.zeros(len(rounds), dtype=int),

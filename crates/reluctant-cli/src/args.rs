@@ -144,10 +144,9 @@ pub(crate) struct Run {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Evaluate {
-    /// A log: JSON lines, or CSV if its name ends in .csv; gzipped or not.
+    /// A log: JSON lines, or CSV if its name ends in .csv, gzipped or not; or Parquet or Arrow, by its ending.
     pub(crate) log: PathBuf,
-    /// A policy of `reluctant list`, which learns from the log, with settings as in
-    /// oful:lambda=0.1,features=constant; or
+    /// A policy of `reluctant list`, which learns from the log, with settings as in oful:lambda=0.1,features=constant; or
     /// the path of a saved policy, which ends in .json.
     #[arg(long, value_name = "POLICY")]
     pub(crate) policy: String,
@@ -157,7 +156,7 @@ pub(crate) struct Evaluate {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Choose {
-    /// A log: JSON lines, or CSV if its name ends in .csv; gzipped or not.
+    /// A log: JSON lines, or CSV if its name ends in .csv, gzipped or not; or Parquet or Arrow, by its ending.
     pub(crate) log: PathBuf,
     /// A policy to try, as for `evaluate`; may be given many times [default: some quick ones].
     #[arg(long, value_name = "POLICY")]
@@ -171,8 +170,8 @@ pub(crate) struct Judging {
     /// The policy whose belief predicts rewards; "none" for weights alone.
     #[arg(long, value_name = "POLICY", default_value = "oful:features=constant")]
     pub(crate) model: String,
-    /// The log is cut into so many parts, and what is learnt from it is used on the part that was left out [default: 5, or 2
-    /// for files above 64 MB].
+    /// The log is cut into so many parts, and what is learnt from it is used on the part that was left out [default: 5,
+    /// or 2 for files above 64 MB].
     #[arg(long, value_name = "N", value_parser = whole(2, 100), allow_negative_numbers = true)]
     pub(crate) folds: Option<u64>,
     /// Choices made to find the probabilities of a policy that does not know them.
@@ -184,6 +183,9 @@ pub(crate) struct Judging {
     /// Leaves out what a policy would have earned while it learnt.
     #[arg(long)]
     pub(crate) no_replay: bool,
+    /// Writes the report into this folder: a page, a figure, and tables.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
     /// Draws the estimates and the weights into this SVG file.
     #[arg(long, value_name = "FILE")]
     pub(crate) picture: Option<PathBuf>,

@@ -5,10 +5,8 @@
 //! ```
 //!
 //! Each log has 2,000 rounds of a linear environment with contexts of 3 numbers and 3 actions. The policy that is
-//! evaluated was learnt
-//! elsewhere, from 60 rounds, and is the same for all logs; its true value comes from 200,000 rounds. Beside the
-//! propensities of the
-//! loggers stands what a softmax of their scores would give.
+//! evaluated was learnt elsewhere, from 60 rounds, and is the same for all logs; its true value comes from 200,000
+//! rounds. Beside the propensities of the loggers stands what a softmax of their scores would give.
 
 use std::path::{Path, PathBuf};
 
@@ -57,7 +55,7 @@ fn write(logger: &str, settings: &Settings, number: u64, paths: [&Path; 2]) -> R
         let key = Key::new(number).trial(7).round(t);
         let choice = policy.select(round.offer, key, &mut scratch)?;
         let choice = policy.with_propensity(round.offer, choice, key.branch("again"), &mut scratch)?;
-        let (Some(chosen), Some(offer)) = (choice.index, Offered::of(round.offer)) else { continue };
+        let (offer, chosen) = Offered::with(round.offer, &choice);
         let reward = round.reward(&choice, round.mean(&choice)?);
         policy.score(round.offer, &mut scratch)?;
         let powers: Vec<f64> = scratch.scores().iter().map(|score| libm_exp(score.mean)).collect();

@@ -1,6 +1,5 @@
-//! Logs from files: what is written is read back, mistakes are named with their line, and what a policy would
-//! have earned is
-//! found where the truth is known.
+//! Logs from files: what is written is read back, mistakes are named with their line, and what a policy would have
+//! earned is found where the truth is known.
 
 #![allow(
     clippy::unwrap_used,

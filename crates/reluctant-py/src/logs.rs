@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use reluctant_lab::evaluate::{Evaluation, Options, Target, evaluate, policy, ranking, render, scene};
+use reluctant_lab::evaluate::{Evaluation, Options, Target, evaluate, policy, ranking, render, scene, write_report};
 use reluctant_lab::registry;
 use reluctant_lab::report::draw::svg;
 
@@ -13,10 +13,10 @@ use crate::errors::refuse_lab;
 type Shown = (String, String, String);
 
 /// Evaluates policies on the log at `path`. Each is a text such as `oful:lambda=0.1`, or has the state of a saved
-/// policy beside it. Returns
-/// what is known of each, and all of them ranked.
+/// policy beside it. Returns what is known of each, and all of them ranked; writes the report into the folder `out`, if
+/// given.
 #[pyfunction]
-#[pyo3(signature = (path, policies, *, model, folds, draws, seed, replay))]
+#[pyo3(signature = (path, policies, *, model, folds, draws, seed, replay, out))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn evaluate_log(
     py: Python<'_>,
@@ -27,6 +27,7 @@ pub(crate) fn evaluate_log(
     draws: u64,
     seed: u64,
     replay: bool,
+    out: Option<PathBuf>,
 ) -> PyResult<(Vec<Shown>, String)> {
     let judge = || {
         let known = registry();
@@ -38,7 +39,11 @@ pub(crate) fn evaluate_log(
         let mut options = Options::default();
         options.model = model.as_deref().map(policy).transpose()?;
         (options.folds, options.draws, options.seed, options.replay) = (folds, draws, seed, replay);
-        evaluate(&known, &path, &targets, &options, &|_| {})
+        let evaluations = evaluate(&known, &path, &targets, &options, &|_| {})?;
+        if let Some(dir) = &out {
+            write_report(&evaluations, &path, dir)?;
+        }
+        Ok(evaluations)
     };
     let evaluations: Vec<Evaluation> = py.detach(judge).map_err(refuse_lab)?;
     let shown = |evaluation: &Evaluation| {

@@ -37,7 +37,8 @@ pub struct Choice<'a> {
     /// By how much it appealed: the number that was the greatest, mean plus width of an optimist or the drawn value of
     /// a sampler. `None` if the action was left to chance.
     pub appeal: Option<f64>,
-    /// The probability (on the sphere: the density) with which this action was chosen, 1 if nothing was left to chance.
+    /// The probability (on the sphere, if it was left to chance: the density) with which this action was chosen, 1 if
+    /// nothing was left to chance.
     /// `None` where it is not known at once: that of Thompson sampling has no closed form, and is computed on request
     /// ([`Policy::propensity`](crate::Policy#method.propensity)).
     pub propensity: Option<f64>,

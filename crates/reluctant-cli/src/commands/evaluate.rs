@@ -1,17 +1,17 @@
 //! `reluctant evaluate` and `reluctant choose`: what policies would have earned on a log.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 
-use indicatif::ProgressBar;
 use reluctant::Registry;
 use reluctant_lab::LabError;
-use reluctant_lab::evaluate::{Evaluation, Options, Target, evaluate, policy, ranking, render, scene};
+use reluctant_lab::evaluate::{Evaluation, Options, Target, evaluate, policy, ranking, render, scene, write_report};
 use reluctant_lab::report::draw::svg;
 use serde_json::json;
 
 use crate::args::{Choose, Evaluate, Judging};
 use crate::failure::Failure;
+use crate::progress::Passes;
 
 /// The policies that `choose` tries if none is named: quick ones of different kinds.
 const TRIED: [&str; 6] = [
@@ -28,6 +28,16 @@ pub(crate) fn evaluate_one(registry: &Registry, options: &Evaluate) -> Result<()
     let mut out = std::io::stdout().lock();
     for evaluation in &evaluations {
         show(&mut out, evaluation, &options.judging)?;
+    }
+    report(&mut out, &evaluations, &options.log, &options.judging)
+}
+
+/// Writes the report, if it is wanted, and says where.
+fn report(out: &mut impl Write, evaluations: &[Evaluation], log: &Path, judging: &Judging) -> Result<(), Failure> {
+    let Some(dir) = &judging.out else { return Ok(()) };
+    let files = write_report(evaluations, log, dir)?;
+    if let Some(page) = files.first().filter(|_| !judging.json) {
+        writeln!(out, "\nThe report is {}", page.display())?;
     }
     Ok(())
 }
@@ -51,7 +61,7 @@ pub(crate) fn choose(registry: &Registry, options: &Choose) -> Result<(), Failur
             draw(evaluation, &path.with_file_name(format!("{name}-{}.svg", i + 1)))?;
         }
     }
-    Ok(())
+    report(&mut out, &evaluations, &options.log, &options.judging)
 }
 
 fn judge(registry: &Registry, log: &Path, names: &[String], judging: &Judging) -> Result<Vec<Evaluation>, Failure> {
@@ -63,14 +73,8 @@ fn judge(registry: &Registry, log: &Path, names: &[String], judging: &Judging) -
     };
     (options.folds, options.seed, options.draws) = (judging.folds.map(|n| n as usize), judging.seed, judging.draws);
     options.replay = !judging.no_replay;
-    let bar = if std::io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-    let told = |rounds: u64| {
-        bar.set_message(format!("{rounds} rounds"));
-        bar.tick();
-    };
-    let evaluations = evaluate(registry, log, &targets, &options, &told)?;
-    bar.finish_and_clear();
-    Ok(evaluations)
+    let progress = Passes::new();
+    Ok(evaluate(registry, log, &targets, &options, &|passed| progress.show(passed))?)
 }
 
 fn show(out: &mut impl Write, evaluation: &Evaluation, judging: &Judging) -> Result<(), Failure> {

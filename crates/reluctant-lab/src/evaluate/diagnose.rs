@@ -54,8 +54,8 @@ impl Tally {
         self.rounds
     }
 
-    /// The least propensity; `None` if one is missing, on the sphere, or if too often nothing was left to chance: then no
-    /// rejection makes all choices equally likely.
+    /// The least propensity; `None` if one is missing, on the sphere, or if too often nothing was left to chance: then
+    /// no rejection makes all choices equally likely.
     pub(super) fn least_propensity(&self) -> Option<f64> {
         self.least
             .filter(|_| !self.missing && self.sphere.is_none() && self.certain as f64 <= BEYOND * self.rounds as f64)
@@ -132,8 +132,8 @@ pub struct Diagnosis {
     pub actions: usize,
     /// The effective sample size (Σw)²/Σw²: so many rounds of the policy's own would say as much.
     pub effective: f64,
-    /// The mean weight, which is 1 but for chance if the propensities are right and the log tries all that
-    /// the policy does.
+    /// The mean weight, which is 1 but for chance if the propensities are right and the log tries all that the policy
+    /// does.
     pub mean_weight: f64,
     /// Its standard error.
     pub mean_weight_error: f64,

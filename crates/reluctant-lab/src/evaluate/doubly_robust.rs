@@ -1,6 +1,5 @@
-//! Doubly robust (Dudík, Langford and Li 2011): what the model predicts, corrected by weighted residuals. Right
-//! if the propensities are right, whatever the
-//! model; the better the model, the less the weights matter.
+//! Doubly robust (Dudík, Langford and Li 2011): what the model predicts, corrected by weighted residuals. Right if the
+//! propensities are right, whatever the model; the better the model, the less the weights matter.
 
 use super::{Part, Term};
 

@@ -1,6 +1,6 @@
-//! Inverse propensities: rounds weighted by how much more often the policy would have made their choice (Horvitz
-//! and Thompson 1952); divided
-//! by the sum of the weights it is the self-normalised estimate (Swaminathan and Joachims 2015).
+//! Inverse propensities: rounds weighted by how much more often the policy would have made their choice (Horvitz and
+//! Thompson 1952); divided by the sum of the weights it is the self-normalised estimate (Swaminathan and Joachims
+//! 2015).
 
 use super::{Part, Term};
 

@@ -1,20 +1,19 @@
 //! What a policy would have earned on a log, with intervals, and what the log cannot tell.
 //!
-//! A log of rounds with the probability p of each choice tells of another policy π by weights w = π(a|x)/p: a
-//! round counts as often as π
-//! would have made its choice. The estimators are one a file; each is a pure function of a round ([`Term`]),
-//! summed up in [`Moments`], so that a log
-//! is read in pieces and never held. A model of the rewards, any policy's belief, is learnt from the log in
-//! folds: each round is
-//! predicted by a model that has not seen it.
+//! A log of rounds with the probability p of each choice tells of another policy π by weights w = π(a|x)/p: a round
+//! counts as often as π would have made its choice. The estimators are one a file; each is a pure function of a round
+//! ([`Term`]), summed up in [`Moments`], so that a log is read in pieces and never held. A model of the rewards, any
+//! policy's belief, is learnt from the log in folds: each round is predicted by a model that has not seen it.
 
 mod clipped;
 mod diagnose;
 mod direct;
 mod doubly_robust;
+mod fitted;
 mod fold;
 mod inverse;
 mod moments;
+mod page;
 mod picture;
 mod replay;
 mod shrinkage;
@@ -35,8 +34,9 @@ use crate::error::{LabError, Result};
 use crate::log::{self, Read, Record};
 
 pub use diagnose::Diagnosis;
-pub use moments::{Estimate, Interval, Moments, Part};
-pub use picture::scene;
+pub use moments::{Estimate, Interval, Moments, Part, Shape};
+pub use page::write_report;
+pub use picture::{ranking_scene, scene};
 pub use replay::Replay;
 pub use table::{ranking, render};
 pub use target::{Target, policy};
@@ -53,8 +53,8 @@ use moments::Bootstrap;
 pub struct Options {
     /// The policy whose belief predicts rewards, and its settings; `None` for weights alone.
     pub model: Option<(String, Settings)>,
-    /// How many parts the log is cut into: what is learnt from it is used on the part that was left out. 5 if not given, 2 for
-    /// files above 64 MB, of which half is enough to learn from.
+    /// How many parts the log is cut into: what is learnt from it is used on the part that was left out. 5 if not
+    /// given, 2 for files above 64 MB, of which half is enough to learn from.
     pub folds: Option<usize>,
     /// Names all randomness: that of policies, of the bootstrap and of replay.
     pub seed: u64,
@@ -112,16 +112,28 @@ impl Evaluation {
     }
 }
 
-/// Evaluates policies on the log at `path`; `progress` is told how many rounds have been gone through in all passes.
+/// How far an evaluation has come, for whoever shows progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Passed {
+    /// What is done: `learning`, `weighing` or `replay`, a pass over the log each.
+    pub stage: &'static str,
+    /// How many rounds this pass has gone through.
+    pub rounds: u64,
+    /// How many there are, once that is known.
+    pub of: Option<u64>,
+}
+
+/// Evaluates policies on the log at `path`; `progress` is told how far it has come.
 pub fn evaluate(
     registry: &Registry,
     path: &Path,
     targets: &[Target],
     options: &Options,
-    progress: &dyn Fn(u64),
+    progress: &dyn Fn(Passed),
 ) -> Result<Vec<Evaluation>> {
     let options = &options.decided(path);
-    let (mut folds, mut tally, mut done) = (None, Tally::default(), 0);
+    let (mut folds, mut tally) = (None, Tally::default());
     log::read(path, |records| {
         let Some(first) = records.first() else { return Ok(()) };
         if folds.is_none() {
@@ -131,8 +143,7 @@ pub fn evaluate(
             folds.learn(records, tally.rounds())?;
         }
         records.iter().for_each(|record| tally.add(record));
-        done += records.len() as u64;
-        progress(done);
+        progress(Passed { stage: "learning", rounds: tally.rounds(), of: None });
         Ok(())
     })?;
     let Some(mut folds) = folds else { return Ok(Vec::new()) };
@@ -151,15 +162,14 @@ pub fn evaluate(
             }
             number += 1;
         }
-        done += records.len() as u64;
-        progress(done);
+        progress(Passed { stage: "weighing", rounds: number, of: Some(tally.rounds()) });
         Ok(())
     })?;
     let bootstrap = Bootstrap::new(options.seed, logged.batches());
     let logged = logged.estimate("the log", None, &bootstrap);
     let mut evaluations = Vec::new();
     for (target, sums) in targets.iter().zip(sums.chunks(angles)) {
-        let replay = replay::replay(registry, path, target, &tally, options)?;
+        let replay = replay::replay(registry, path, target, &tally, options, progress)?;
         let (sums, angle) = nearest(sums, &bootstrap);
         evaluations.push(sums.finish(target.label(), angle, &read, &logged, replay, &tally, &bootstrap));
     }
@@ -198,6 +208,7 @@ struct Sums {
     direct: Moments,
     dr: Moments,
     sndr: Moments,
+    fitted: Moments,
     switch: Vec<(f64, Moments)>,
     shrinkage: Vec<(f64, Moments)>,
     gain: Moments,
@@ -213,14 +224,15 @@ impl Sums {
         Sums {
             model,
             ips: Moments::default(),
-            snips: Moments::normalised(),
+            snips: Moments::of(Shape::Normalised),
             clipped: tuned(),
             direct: Moments::default(),
             dr: Moments::default(),
-            sndr: Moments::normalised(),
+            sndr: Moments::of(Shape::Normalised),
+            fitted: Moments::of(Shape::Fitted),
             switch: tuned(),
             shrinkage: tuned(),
-            gain: Moments::default(),
+            gain: Moments::of(Shape::Fitted),
             tally: diagnose::Weights::default(),
         }
     }
@@ -230,12 +242,13 @@ impl Sums {
         self.ips.add(number, inverse::part(term));
         self.snips.add(number, inverse::part(term));
         self.clipped.iter_mut().for_each(|(bound, sums)| sums.add(number, clipped::part(term, *bound)));
-        let best = if self.model { doubly_robust::part(term) } else { inverse::part(term) };
-        self.gain.add(number, Part { plain: best.plain - term.reward, ..best });
+        let best = fitted::part(term);
+        self.gain.add(number, Part { value: best.value - term.reward, ..best });
         if self.model {
             self.direct.add(number, direct::part(term));
             self.dr.add(number, doubly_robust::part(term));
             self.sndr.add(number, doubly_robust::part(term));
+            self.fitted.add(number, best);
             self.switch.iter_mut().for_each(|(bound, sums)| sums.add(number, switch::part(term, *bound)));
             // The parameter of shrinkage is in units of squared weights.
             self.shrinkage
@@ -246,7 +259,7 @@ impl Sums {
 
     /// The estimate that is trusted, and the effective rounds behind it.
     fn best(&self, bootstrap: &Bootstrap) -> (Estimate, f64) {
-        let sums = if self.model { &self.dr } else { &self.snips };
+        let sums = if self.model { &self.fitted } else { &self.snips };
         (sums.estimate("best", None, bootstrap), self.tally.effective())
     }
 
@@ -271,6 +284,7 @@ impl Sums {
             estimates.push(self.direct.estimate("dm", None, bootstrap));
             estimates.push(self.dr.estimate("dr", None, bootstrap));
             estimates.push(self.sndr.estimate("sndr", None, bootstrap));
+            estimates.push(self.fitted.estimate("dr-fitted", None, bootstrap));
             estimates.extend(tuned("switch-dr", &self.switch));
             estimates.extend(tuned("dr-shrinkage", &self.shrinkage));
         }

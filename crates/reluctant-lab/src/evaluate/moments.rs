@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use crate::stats::{quantile, t95};
 
-/// What a round adds to an estimate, which is mean(plain) + mean(value), or, self-normalised, mean(plain) +
-/// mean(value)/mean(weight).
+/// What a round adds to an estimate, which [`Shape`] makes of the means.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Part {
     /// What no weight has a share in.
@@ -23,6 +22,19 @@ impl Part {
     pub fn plain(plain: f64) -> Self {
         Part { plain, ..Part::default() }
     }
+}
+
+/// What an estimate is made of the means of a log's parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shape {
+    /// plain + value.
+    #[default]
+    Sum,
+    /// plain + value/weight.
+    Normalised,
+    /// value − a·plain − b·(weight − 1), where plain is known to be 0 on average and the weight 1; a and b are those of
+    /// the least variance.
+    Fitted,
 }
 
 /// The lower and the upper end of a 95 % interval.
@@ -44,8 +56,8 @@ pub struct Estimate {
     pub normal: Interval,
     /// From rounds drawn again.
     pub bootstrap: Interval,
-    /// From the empirical Bernstein inequality, which holds for every number of rounds, as long as no
-    /// contribution lies beyond those seen.
+    /// From the empirical Bernstein inequality, which holds for every number of rounds, as long as no contribution lies
+    /// beyond those seen.
     pub bernstein: Option<Interval>,
     /// The largest share that one round has in the variance.
     pub leverage: f64,
@@ -63,7 +75,7 @@ const LOG_BERNSTEIN: f64 = 4.382_026_634_673_881;
 /// Sums of one estimator.
 #[derive(Debug, Clone, Default)]
 pub struct Moments {
-    normalised: bool,
+    shape: Shape,
     count: f64,
     mean: [f64; 3],
     /// Σ (aᵢ − ā)(bᵢ − b̄) for the pairs of plain, value and weight.
@@ -75,9 +87,9 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Sums of an estimator that divides by the mean weight.
-    pub fn normalised() -> Self {
-        Moments { normalised: true, ..Moments::default() }
+    /// Sums of an estimator of this shape.
+    pub fn of(shape: Shape) -> Self {
+        Moments { shape, ..Moments::default() }
     }
 
     /// Adds round `number`, from 0.
@@ -113,25 +125,48 @@ impl Moments {
         (self.mean[2], (self.squares[2][2] / (self.count - 1.0).max(1.0) / self.count).sqrt())
     }
 
-    fn combine(&self, plain: f64, value: f64, weight: f64) -> f64 {
-        plain + if self.normalised { value / weight } else { value }
+    /// The coefficients of plain and weight that leave the least variance to value − a·plain − b·weight.
+    fn fit(&self) -> [f64; 2] {
+        let [[pp, pv, pw], [_, _, _], [_, wv, ww]] = self.squares;
+        let alone = |covariance: f64, variance: f64| if variance > 0.0 { covariance / variance } else { 0.0 };
+        let determinant = pp * ww - pw * pw;
+        // One follows from the other, or does not vary.
+        if determinant <= 1e-9 * pp * ww {
+            return if ww > 0.0 { [0.0, alone(wv, ww)] } else { [alone(pv, pp), 0.0] };
+        }
+        [(pv * ww - wv * pw) / determinant, (wv * pp - pv * pw) / determinant]
+    }
+
+    fn combine(&self, fit: [f64; 2], plain: f64, value: f64, weight: f64) -> f64 {
+        match self.shape {
+            Shape::Sum => plain + value,
+            Shape::Normalised => plain + value / weight,
+            Shape::Fitted => value - fit[0] * plain - fit[1] * (weight - 1.0),
+        }
     }
 
     fn value(&self) -> f64 {
-        self.combine(self.mean[0], self.mean[1], self.mean[2])
+        self.combine(self.fit(), self.mean[0], self.mean[1], self.mean[2])
     }
 
     /// The variance of a round's share in the estimate.
     fn variance(&self) -> f64 {
         // The derivatives of the estimate by the three means.
-        let by = if self.normalised {
-            let weight = self.mean[2];
-            [1.0, 1.0 / weight, -self.mean[1] / (weight * weight)]
-        } else {
-            [1.0, 1.0, 0.0]
+        let by = match self.shape {
+            Shape::Sum => [1.0, 1.0, 0.0],
+            Shape::Normalised => {
+                let weight = self.mean[2];
+                [1.0, 1.0 / weight, -self.mean[1] / (weight * weight)]
+            }
+            Shape::Fitted => {
+                let [a, b] = self.fit();
+                [-a, 1.0, -b]
+            }
         };
         let sum: f64 = (0..3).map(|i| (0..3).map(|j| by[i] * by[j] * self.squares[i][j]).sum::<f64>()).sum();
-        sum.max(0.0) / (self.count - 1.0).max(1.0)
+        // Two numbers were fitted to the rounds.
+        let free = if self.shape == Shape::Fitted { 3.0 } else { 1.0 };
+        sum.max(0.0) / (self.count - free).max(1.0)
     }
 
     /// The estimated squared error of an estimator with a bound: its variance, and the square of what the bound takes.
@@ -155,7 +190,7 @@ impl Moments {
             error,
             normal: around(t95(self.count as usize - 1) * error),
             bootstrap: bootstrap.interval(self),
-            bernstein: (!self.normalised).then(|| around(bernstein)),
+            bernstein: (self.shape == Shape::Sum).then(|| around(bernstein)),
             leverage: if variance > 0.0 { (farthest * farthest / (variance * self.count)).min(1.0) } else { 0.0 },
         }
     }
@@ -179,6 +214,7 @@ impl Bootstrap {
 
     /// The 2.5 % and 97.5 % quantiles of the estimates from the drawn groups.
     fn interval(&self, sums: &Moments) -> Interval {
+        let fit = sums.fit();
         let estimate = |groups: &Vec<u16>| {
             let mut all = [0.0; 4];
             for group in groups {
@@ -186,7 +222,7 @@ impl Bootstrap {
                 all.iter_mut().zip(batch).for_each(|(sum, x)| *sum += x);
             }
             let [count, plain, value, weight] = all;
-            sums.combine(plain / count, value / count, weight / count)
+            sums.combine(fit, plain / count, value / count, weight / count)
         };
         let mut estimates: Vec<f64> = self.drawn.iter().map(estimate).filter(|x| !x.is_nan()).collect();
         estimates.sort_unstable_by(f64::total_cmp);

@@ -1,7 +1,8 @@
-//! An evaluation as a picture: every estimate with its interval beside what the log earned, and how the weights
-//! are spread.
+//! An evaluation as a picture: every estimate with its interval beside what the log earned, and how the weights are
+//! spread.
 
 use super::diagnose::ZERO;
+use super::table::ranked;
 use super::{Evaluation, Interval};
 use crate::report::draw::{Anchor, Colour, Item, Point, Scene, Stroke, Text};
 use crate::report::text;
@@ -9,6 +10,8 @@ use crate::report::text;
 const WIDTH: f64 = 760.0;
 /// The left ends of the two plots, and their widths.
 const PLOTS: [(f64, f64); 2] = [(130.0, 330.0), (510.0, 230.0)];
+/// The same of the plot that ranks policies, whose names are longer.
+const RANKING: (f64, f64) = (300.0, 430.0);
 const TOP: f64 = 48.0;
 /// The height of a line of the first plot.
 const LINE: f64 = 26.0;
@@ -42,13 +45,43 @@ pub fn scene(evaluation: &Evaluation) -> Scene {
     };
     scene.items.push(words([PLOTS[0].0, 26.0], Anchor::Start, format!("{}: reward a round", evaluation.policy), 14.0));
     scene.items.push(words([PLOTS[1].0, 26.0], Anchor::Start, "weights".to_owned(), 14.0));
-    draw_estimates(&lines, bottom, &mut scene.items);
+    let note = "lines: 95 % intervals; orange: the estimate to trust";
+    draw_estimates(&lines, PLOTS[0], bottom, note, &mut scene.items);
     draw_weights(evaluation, bottom, &mut scene.items);
     scene
 }
 
-fn draw_estimates(lines: &[(String, f64, Interval, Colour)], bottom: f64, items: &mut Vec<Item>) {
-    let (left, width) = PLOTS[0];
+/// Policies, the best first, each with the interval to trust beside what the log earned; those of which the log cannot
+/// tell are left out.
+pub fn ranking_scene(evaluations: &[Evaluation]) -> Scene {
+    let mut lines: Vec<(String, f64, Interval, Colour)> = Vec::new();
+    for evaluation in ranked(evaluations) {
+        if let Some(best) = &evaluation.verdict.recommended {
+            lines.push((evaluation.policy.clone(), best.value, best.interval, BLUE));
+        }
+    }
+    let logged = evaluations.first().map(|first| &first.logged);
+    lines.extend(logged.map(|logged| ("the log".to_owned(), logged.value, logged.normal, INK)));
+    let (left, width) = RANKING;
+    let bottom = TOP + LINE * lines.len().max(1) as f64;
+    let mut scene = Scene {
+        width: WIDTH,
+        height: bottom + 56.0,
+        description: "What policies would have earned a round, with 95 % intervals".to_owned(),
+        items: vec![words([left, 26.0], Anchor::Start, "reward a round".to_owned(), 14.0)],
+    };
+    let note = "lines: 95 % intervals; dashed: what the log earned";
+    draw_estimates(&lines, (left, width), bottom, note, &mut scene.items);
+    scene
+}
+
+fn draw_estimates(
+    lines: &[(String, f64, Interval, Colour)],
+    (left, width): (f64, f64),
+    bottom: f64,
+    note: &str,
+    items: &mut Vec<Item>,
+) {
     let ends = lines.iter().flat_map(|(_, value, interval, _)| [*value, interval[0], interval[1]]);
     let ends: Vec<f64> = ends.filter(|end| end.is_finite()).collect();
     let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
@@ -74,12 +107,7 @@ fn draw_estimates(lines: &[(String, f64, Interval, Colour)], bottom: f64, items:
         items.push(line([at(interval[0]), y], [at(interval[1]), y], Stroke::solid(*colour, 2.0)));
         items.push(Item::Dot { at: [at(*value), y], radius: 4.0, fill: *colour, opacity: 1.0 });
     }
-    items.push(words(
-        [left, bottom + 40.0],
-        Anchor::Start,
-        "lines: 95 % intervals; orange: the estimate to trust".into(),
-        10.0,
-    ));
+    items.push(words([left, bottom + 40.0], Anchor::Start, note.to_owned(), 10.0));
 }
 
 fn draw_weights(evaluation: &Evaluation, bottom: f64, items: &mut Vec<Item>) {

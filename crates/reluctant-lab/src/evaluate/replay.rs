@@ -1,11 +1,9 @@
-//! Replay by rejection (Li, Chu, Langford and Wang 2011): a policy that learns goes through the log; where it
-//! makes the choice that was made,
-//! it is told the reward and the round counts, all others are passed over.
+//! Replay by rejection (Li, Chu, Langford and Wang 2011): a policy that learns goes through the log; where it makes the
+//! choice that was made, it is told the reward and the round counts, all others are passed over.
 //!
-//! If every choice of the log was equally likely, what remains is a game as the policy would have played it.
-//! Where choices were not equally
-//! likely, a round on which both agree is kept with a probability that falls with its propensity, so that all are
-//! again.
+//! If every choice of the log was equally likely, what remains is a game as the policy would have played it. Where
+//! choices were not equally likely, a round on which both agree is kept with a probability that falls with its
+//! propensity, so that all are again.
 
 use std::path::Path;
 
@@ -14,7 +12,7 @@ use reluctant::{Key, Registry, Scratch};
 use serde::Serialize;
 
 use super::diagnose::Tally;
-use super::{Interval, Options, Target};
+use super::{Interval, Options, Passed, Target};
 use crate::error::{LabError, Result};
 use crate::log;
 use crate::stats::t95;
@@ -38,6 +36,7 @@ pub(super) fn replay(
     target: &Target,
     tally: &Tally,
     options: &Options,
+    progress: &dyn Fn(Passed),
 ) -> Result<Option<Replay>> {
     let (Target::Learning { kind, settings, .. }, true) = (target, options.replay) else { return Ok(None) };
     let (Some(space), Some(least)) = (tally.space, tally.least_propensity()) else { return Ok(None) };
@@ -62,6 +61,7 @@ pub(super) fn replay(
             squares += before * (record.reward - mean);
             policy.learn(record.offer.action(record.chosen), record.reward).map_err(wrong)?;
         }
+        progress(Passed { stage: "replay", rounds: number, of: Some(tally.rounds()) });
         Ok(())
     })?;
     if kept < 2.0 {

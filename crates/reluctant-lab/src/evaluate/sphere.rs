@@ -2,10 +2,10 @@
 //! policy's own, the nearer the more (Kallus and Zhou 2018).
 //!
 //! A kernel K around the policy's point takes the place of its probability: K/p is the weight of a round whose point
-//! chance chose with density p. Points that were not left to chance have no density and no weight. The wider the kernel, the
-//! more rounds count and the more it smooths away; its width is the widest whose estimate agrees with those of all
-//! narrower ones (Su, Srinath and Krishnamurthy 2020), and one step narrower, so that what is smoothed away is small
-//! beside the interval.
+//! chance chose with density p. Points that were not left to chance have no density and no weight. The wider the
+//! kernel, the more rounds count and the more it smooths away; its width is the widest whose estimate agrees with those
+//! of all narrower ones (Su, Srinath and Krishnamurthy 2020), and one step narrower, so that what is smoothed away is
+//! small beside the interval.
 
 use reluctant::theory::sphere_area;
 use reluctant::{Key, Offer, Policy, Scratch};

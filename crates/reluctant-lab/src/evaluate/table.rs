@@ -2,6 +2,7 @@
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 
+use super::page::half;
 use super::{Estimate, Evaluation, Interval};
 use crate::report::table::STYLE;
 use crate::report::text;
@@ -32,16 +33,21 @@ pub fn render(evaluation: &Evaluation) -> String {
     said
 }
 
-/// Policies by what they would have earned, the best first; those of which the log cannot tell come last, with
-/// the reason.
-pub fn ranking(evaluations: &[Evaluation]) -> String {
+/// Policies by what they would have earned, the best first; those of which the log cannot tell come last.
+pub(super) fn ranked(evaluations: &[Evaluation]) -> Vec<&Evaluation> {
     let mut order: Vec<&Evaluation> = evaluations.iter().collect();
     let value = |evaluation: &Evaluation| evaluation.verdict.recommended.as_ref().map(|best| best.value);
     order.sort_by(|a, b| value(b).partial_cmp(&value(a)).unwrap_or(std::cmp::Ordering::Equal));
+    order
+}
+
+/// A table of policies, the best first, with the reasons why the log cannot tell of some.
+pub fn ranking(evaluations: &[Evaluation]) -> String {
+    let order = ranked(evaluations);
     let mut table = empty(&["policy", "value", "95 %", "more than the log", "effective", "while learning"]);
     for evaluation in &order {
         let best = evaluation.verdict.recommended.as_ref();
-        let gain = evaluation.gain.as_ref().map(|gain| text::signed(gain.value, Some(1.96 * gain.error)));
+        let gain = evaluation.gain.as_ref().map(|gain| text::signed(gain.value, Some(half(gain))));
         let replay = evaluation.replay.as_ref().map(|replay| range(replay.interval));
         table.add_row([
             left(&evaluation.policy),

@@ -17,8 +17,8 @@ pub enum Target {
         /// Its state.
         snapshot: Snapshot,
     },
-    /// A policy of the registry, which learns from the log: from all but the part that it is evaluated on,
-    /// and, by replay, as it goes.
+    /// A policy of the registry, which learns from the log: from all but the part that it is evaluated on, and, by
+    /// replay, as it goes.
     Learning {
         /// What it is called.
         label: String,
@@ -46,9 +46,8 @@ impl Target {
         Ok(Target::Saved { label: label.to_owned(), snapshot })
     }
 
-    /// Reads what a user types: the path of a saved policy, which ends in `.json`, or a policy of the
-    /// registry with its settings, as in
-    /// `oful:lambda=0.1,features=constant`.
+    /// Reads what a user types: the path of a saved policy, which ends in `.json`, or a policy of the registry with its
+    /// settings, as in `oful:lambda=0.1,features=constant`.
     pub fn parse(text: &str, registry: &Registry) -> Result<Self> {
         let label = text.to_owned();
         if text.ends_with(".json") {

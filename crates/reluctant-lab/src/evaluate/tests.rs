@@ -42,7 +42,7 @@ fn value(mut sums: Moments, part: impl Fn(&Term) -> Part) -> Estimate {
 /// What the classes of the Open Bandit Pipeline 0.4.1 say of these rounds (τ = 2, λ = 4).
 #[test]
 fn estimates_are_those_of_the_open_bandit_pipeline() {
-    let (plain, normalised) = (Moments::default, Moments::normalised);
+    let (plain, normalised) = (Moments::default, || Moments::of(Shape::Normalised));
     let found = [
         ("ips", value(plain(), inverse::part), -0.9611128508378335),
         ("snips", value(normalised(), inverse::part), -0.7610724013114455),
@@ -72,7 +72,7 @@ fn errors_and_intervals_follow_their_definitions() {
     assert!((estimate.bernstein.unwrap()[1] - (mean + half)).abs() < 1e-12);
     assert!((estimate.normal[1] - mean - 2.200985160 * estimate.error).abs() < 1e-6);
     // A self-normalised estimate: the linearised contributions have the same variance.
-    let estimate = value(Moments::normalised(), inverse::part);
+    let estimate = value(Moments::of(Shape::Normalised), inverse::part);
     let (weights, values): (Vec<f64>, Vec<f64>) =
         terms().iter().map(|term| (term.weight(), term.weight() * term.reward)).unzip();
     let total: f64 = weights.iter().sum();
@@ -80,8 +80,8 @@ fn errors_and_intervals_follow_their_definitions() {
     assert!((estimate.error - (squares * n / (n - 1.0)).sqrt()).abs() < 1e-12);
 }
 
-/// All logs of two rounds that a logger can write, weighted by their probability: IPS and DR are unbiased,
-/// whatever the model.
+/// All logs of two rounds that a logger can write, weighted by their probability: IPS and DR are unbiased, whatever the
+/// model.
 #[test]
 fn inverse_propensities_and_doubly_robust_are_unbiased() {
     let (logger, policy, rewards) = ([0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.4, -1.0, 2.0]);
@@ -111,6 +111,39 @@ fn inverse_propensities_and_doubly_robust_are_unbiased() {
         }
     }
     assert!(mean.iter().all(|mean| (mean - truth).abs() < 1e-12), "{mean:?} {truth}");
+}
+
+/// The fitted estimate is the constant of a regression of w·r on what is 0 on average: no other multiples leave less
+/// variance, and its variance is not above those of the estimates it contains.
+#[test]
+fn the_fitted_estimate_has_the_least_variance() {
+    let fitted = value(Moments::of(Shape::Fitted), fitted::part);
+    let parts: Vec<Part> = terms().iter().map(fitted::part).collect();
+    let n = parts.len() as f64;
+    let variance = |a: f64, b: f64| {
+        let shares: Vec<f64> = parts.iter().map(|p| p.value - a * p.plain - b * (p.weight - 1.0)).collect();
+        let mean = shares.iter().sum::<f64>() / n;
+        (mean, shares.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 3.0) / n)
+    };
+    let least = |(a, b): (f64, f64), step: f64| {
+        let around = |i: i32, j: i32| (a + step * f64::from(i), b + step * f64::from(j));
+        let all = (-10..=10).flat_map(|i| (-10..=10).map(move |j| around(i, j)));
+        all.min_by(|x, y| variance(x.0, x.1).1.total_cmp(&variance(y.0, y.1).1)).unwrap()
+    };
+    // By brute force, on finer and finer grids.
+    let found = [0.5, 0.05, 0.005, 0.0005, 0.00005].iter().fold((0.0, 0.0), |best, step| least(best, *step));
+    let (mean, variance_of_mean) = variance(found.0, found.1);
+    assert!((fitted.value - mean).abs() < 1e-3 && (fitted.error - variance_of_mean.sqrt()).abs() < 1e-6);
+    for estimate in [value(Moments::default(), inverse::part), value(Moments::default(), doubly_robust::part)] {
+        assert!(fitted.error < estimate.error, "{} {}", fitted.error, estimate.error);
+    }
+    // Rewards that are all alike are found without an error, as the self-normalised estimate finds them.
+    let mut sums = Moments::of(Shape::Fitted);
+    for (number, term) in terms().into_iter().enumerate() {
+        sums.add(number as u64, fitted::part(&Term { reward: 0.7, ..term }));
+    }
+    let same = sums.estimate("test", None, &Bootstrap::new(1, sums.batches()));
+    assert!((same.value - 0.7).abs() < 1e-12 && same.error < 1e-7, "{same:?}");
 }
 
 #[test]

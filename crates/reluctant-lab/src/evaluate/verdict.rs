@@ -143,11 +143,14 @@ fn cannot_tell(policy: &str, diagnosis: &Diagnosis) -> Option<String> {
 
 fn recommend(estimates: &[Estimate], diagnosis: &Diagnosis) -> Option<Recommended> {
     let find = |name: &str| estimates.iter().find(|estimate| estimate.name == name);
-    let best = find("dr").or_else(|| find("snips"))?;
     let few = diagnosis.effective < FEW;
+    // Where rounds are few, nothing is fitted.
+    let usual = if few { find("dr") } else { find("dr-fitted") };
+    let best = usual.or_else(|| find("snips"))?;
+    let leverage = find("dr").map_or(best.leverage, |dr| dr.leverage);
     let (by, interval) = match best.bernstein {
         Some(interval) if few => ("bernstein", interval),
-        _ if few || best.leverage > LEVERAGE => {
+        _ if few || leverage > LEVERAGE => {
             let wide = [best.normal[0].min(best.bootstrap[0]), best.normal[1].max(best.bootstrap[1])];
             ("bootstrap", wide)
         }

@@ -72,7 +72,8 @@ impl Assembly {
         Ok(())
     }
 
-    /// Reads the features file, which lies where it is said to as seen from the log, unless it is the one that is known.
+    /// Reads the features file, which lies where it is said to as seen from the log, unless it is the one that is
+    /// known.
     fn look_into(&mut self, file: &str) -> Result<()> {
         if self.catalogue.as_ref().is_none_or(|(known, _)| known != file) {
             let path = self.path.parent().map_or_else(|| file.into(), |folder| folder.join(file));

@@ -89,8 +89,7 @@ struct Json<'a> {
 
 /// Reads a line. `names` are those of an earlier line, shared if this one has the same.
 pub(super) fn parse(text: &[u8], names: &Arc<[Name]>) -> Result<Line, String> {
-    let json: Json<'_> =
-        serde_json::from_slice(text).map_err(|cause| format!("this is not a round of a log: {cause}"))?;
+    let json: Json<'_> = serde_json::from_slice(text).map_err(|cause| refused(text, &cause))?;
     Ok(Line {
         event: json.event.map(|event| event.0.into_owned()),
         features_file: json.features_file,
@@ -105,6 +104,15 @@ pub(super) fn parse(text: &[u8], names: &Arc<[Name]>) -> Result<Line, String> {
         density: json.density,
         reward: json.reward,
     })
+}
+
+/// Why a line cannot be read. Some libraries write NaN, which JSON does not know.
+fn refused(text: &[u8], cause: &serde_json::Error) -> String {
+    let text = String::from_utf8_lossy(text);
+    if ["NaN", "Infinity"].iter().any(|word| text.contains(word)) {
+        return "NaN or Infinity stands where a finite number must; a reward that has not come yet is null".to_owned();
+    }
+    format!("this is not a round of a log: {cause}")
 }
 
 fn shared(found: &[Label<'_>], names: &Arc<[Name]>) -> Arc<[Name]> {

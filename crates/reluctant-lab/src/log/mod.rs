@@ -1,8 +1,8 @@
 //! Logs: what was on offer, what was chosen with which probability, and what came of it.
 //!
-//! A log is a file with a round a line, JSON lines or CSV, or with the feature `arrow` a row of a Parquet or Arrow file,
-//! described in `docs/logs.md`. [`Writer`] writes one, [`read`] goes through one in pieces, so that its length does not
-//! matter, and hands out each round once its reward is known. Every mistake is named with its line.
+//! A log is a file with a round a line, JSON lines or CSV, or with the feature `arrow` a row of a Parquet or Arrow
+//! file, described in `docs/logs.md`. [`Writer`] writes one, [`read`] goes through one in pieces, so that its length
+//! does not matter, and hands out each round once its reward is known. Every mistake is named with its line.
 
 mod assembly;
 mod catalogue;

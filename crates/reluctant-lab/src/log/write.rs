@@ -47,8 +47,8 @@ impl Writer {
         Ok(Writer { path: path.to_owned(), policy: policy.to_owned(), out, time: 0 })
     }
 
-    /// Writes a round: what was on offer, the place of what was chosen, the probability (of a point that chance chose on
-    /// the sphere the density) and its standard error, and the reward if it has come.
+    /// Writes a round: what was on offer, the place of what was chosen, the probability (of a point that chance chose
+    /// on the sphere the density) and its standard error, and the reward if it has come.
     pub fn write(
         &mut self,
         offer: &Offered,

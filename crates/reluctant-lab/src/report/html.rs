@@ -60,15 +60,9 @@ pub fn render(digest: &Digest<'_>) -> Result<String, String> {
     let font = Font::load()?;
     let (mean, spread, bound) = (Figure::mean(digest), Figure::spread(digest), Figure::bound(digest));
     let results = digest.results;
-    let title = escape(&results.title);
-    let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n\
-         <p class=\"soft\">Experiment “{}”, reluctant {}, seed {}.</p>\n",
-        escape(&results.name),
-        escape(&results.version),
-        results.seed,
+    let mut page = head(
+        &results.title,
+        &format!("Experiment “{}”, reluctant {}, seed {}.", results.name, results.version, results.seed),
     );
     for environment in &digest.environments {
         let figure = |figure: &Figure, caption| {
@@ -80,11 +74,26 @@ pub fn render(digest: &Digest<'_>) -> Result<String, String> {
             bound.as_ref().map_or_else(String::new, |bound| figure(bound, "The mean beside what theory allows."));
         page += &section(environment, &regret, &bound);
     }
-    page += "<h2>How to read this</h2>\n<dl>\n";
-    for (name, meaning) in COLUMNS {
+    Ok(page + &foot(COLUMNS))
+}
+
+/// How a page begins: its title, and what it is about.
+pub(crate) fn head(title: &str, about: &str) -> String {
+    let (title, about) = (escape(title), escape(about));
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p class=\"soft\">{about}</p>\n"
+    )
+}
+
+/// How a page ends: what its words mean.
+pub(crate) fn foot(meanings: &[(&str, &str)]) -> String {
+    let mut page = "<h2>How to read this</h2>\n<dl>\n".to_owned();
+    for (name, meaning) in meanings {
         page += &format!("<dt>{name}</dt><dd>{meaning}</dd>\n");
     }
-    Ok(page + "</dl>\n</body>\n</html>\n")
+    page + "</dl>\n</body>\n</html>\n"
 }
 
 /// The section of an environment; `regret` and `bound` are its figures.
@@ -102,7 +111,7 @@ fn section(environment: &EnvironmentDigest<'_>, regret: &str, bound: &str) -> St
     html + "</section>\n"
 }
 
-fn framed(scene: &Scene, caption: &str) -> String {
+pub(crate) fn framed(scene: &Scene, caption: &str) -> String {
     format!("<figure>\n{}<figcaption>{caption}</figcaption>\n</figure>\n", element(scene))
 }
 
@@ -201,26 +210,26 @@ fn parameters(environment: &EnvironmentDigest<'_>) -> String {
     format!("<h3>Parameters</h3>\n{}", table(&["Policy", "Name", "Tuned", "All, as played"], rows))
 }
 
-struct Cell {
+pub(crate) struct Cell {
     class: &'static str,
     text: String,
 }
 
 impl Cell {
-    fn best(self, best: bool) -> Self {
+    pub(crate) fn best(self, best: bool) -> Self {
         if best { Cell { class: " class=\"best\"", ..self } } else { self }
     }
 }
 
-fn words(text: &str) -> Cell {
+pub(crate) fn words(text: &str) -> Cell {
     Cell { class: " class=\"words\"", text: escape(text) }
 }
 
-fn number(text: String) -> Cell {
+pub(crate) fn number(text: String) -> Cell {
     Cell { class: "", text: escape(&text) }
 }
 
-fn table(header: &[&str], rows: impl Iterator<Item = Vec<Cell>>) -> String {
+pub(crate) fn table(header: &[&str], rows: impl Iterator<Item = Vec<Cell>>) -> String {
     let mut body = String::new();
     let mut is_words = vec![false; header.len()];
     for row in rows {

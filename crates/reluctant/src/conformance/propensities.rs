@@ -1,8 +1,8 @@
 //! The check of the probabilities that a policy states.
 //!
-//! A policy chooses from the same offer with many keys. How often it takes each action must fit the probability
-//! that it states for it. The
-//! tolerance is Chernoff's bound: n·KL(share ‖ probability) exceeds log(2/δ) with probability at most δ, whatever n.
+//! A policy chooses from the same offer with many keys. How often it takes each action must fit the probability that it
+//! states for it. The tolerance is Chernoff's bound: n·KL(share ‖ probability) exceeds log(2/δ) with probability at
+//! most δ, whatever n.
 
 use super::game::{Game, Offered};
 use super::{Subject, require, said};

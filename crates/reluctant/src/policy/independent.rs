@@ -1,10 +1,8 @@
 //! Which of several independent normal values is the greatest, and with which probability.
 //!
-//! P(value a is the greatest) = ∫ f_a(v) Π_(b≠a) F_b(v) dv, with densities f and distribution functions F. Each
-//! factor changes only within
-//! a few standard deviations of its mean, so the line is cut there into pieces of half a standard deviation, and
-//! each piece is integrated by
-//! a Gauss–Legendre rule. One pass over the pieces serves all values.
+//! P(value a is the greatest) = ∫ f_a(v) Π_(b≠a) F_b(v) dv, with densities f and distribution functions F. Each factor
+//! changes only within a few standard deviations of its mean, so the line is cut there into pieces of half a standard
+//! deviation, and each piece is integrated by a Gauss–Legendre rule. One pass over the pieces serves all values.
 
 use crate::choice::{Score, argmax};
 
@@ -22,8 +20,7 @@ const NODES: [(f64, f64); 3] = [
 ];
 
 /// The probability of each to be the greatest, if values are normal with these means and, as standard deviations,
-/// widths; into `out`. Among
-/// values without any spread the first of the greatest counts.
+/// widths; into `out`. Among values without any spread the first of the greatest counts.
 pub(super) fn greatest(scores: &[Score], out: &mut Vec<f64>) {
     out.clear();
     out.resize(scores.len(), 0.0);

@@ -1,9 +1,8 @@
 //! A policy that leaves a share of its choices to chance, so that every action has a known probability.
 //!
-//! With `chance = ε` a choice is with probability ε uniform among all on offer, else the policy's own. It learns
-//! from both. Whatever the policy
-//! is, no action then has a probability below ε/K among K, and what others would have earned can be told from a
-//! log of its choices.
+//! With `chance = ε` a choice is with probability ε uniform among all on offer, else the policy's own. It learns from
+//! both. Whatever the policy is, no action then has a probability below ε/K among K, and what others would have earned
+//! can be told from a log of its choices.
 
 use super::propensity::known;
 use super::uniform::uniform_on_sphere;
@@ -37,8 +36,8 @@ pub struct Mixed {
 }
 
 impl Mixed {
-    /// The policy as the settings ask for it: as it is, unless they leave something to chance. A parameter
-    /// that changes nothing is not read.
+    /// The policy as the settings ask for it: as it is, unless they leave something to chance. A parameter that changes
+    /// nothing is not read.
     pub(super) fn wrap(policy: Box<dyn Policy>, params: &Params, settings: &Settings) -> Result<Box<dyn Policy>> {
         let given = settings.get(CHANCE.name).is_some() && params.complete().get(CHANCE.name) != Some(&0.0.into());
         if given { Ok(Mixed::of(policy, params.real(CHANCE.name)?)) } else { Ok(policy) }
@@ -93,8 +92,8 @@ impl Mixed {
         Ok(Choice { appeal: None, propensity, ..choice })
     }
 
-    /// The density of a point of the sphere that was left to chance, here or by the policy within, or the probability of the
-    /// one point that the policy within has chosen.
+    /// The density of a point of the sphere that was left to chance, here or by the policy within; or the probability
+    /// that the policy within chose by itself.
     fn mix_on_sphere(&self, own: &Choice<'_>, anywhere: &Choice<'_>, by_chance: bool) -> Option<f64> {
         let uniform = anywhere.propensity?;
         match (own.appeal, by_chance) {
@@ -103,7 +102,8 @@ impl Mixed {
             (None, true) => None,
             (None, false) => own.propensity.map(|p| (1.0 - self.chance) * p + self.chance * uniform),
             (Some(_), true) => Some(self.chance * uniform),
-            (Some(_), false) => own.propensity.map(|p| (1.0 - self.chance).max(f64::MIN_POSITIVE) * p),
+            // That it was the policy itself; where it draws, what density its own points have is not known.
+            (Some(_), false) => Some((1.0 - self.chance).max(f64::MIN_POSITIVE)),
         }
     }
 }
@@ -160,5 +160,58 @@ impl Policy for Mixed {
 
     fn snapshot(&self) -> Result<Snapshot> {
         Ok(Snapshot { chance: self.chance, ..self.policy.snapshot()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::build;
+
+    fn identity(settings: &Settings) -> Result<Settings> {
+        let entry = crate::policy::find("oful")?;
+        entry.build_and_identify(3, settings, Key::new(1)).map(|(_, read)| read)
+    }
+
+    #[test]
+    fn explore_is_another_name_of_chance() {
+        let (first, second) = (Settings::new().with("chance", 0.25), Settings::new().with("explore", 0.25));
+        assert_eq!(identity(&first), identity(&second));
+        assert_ne!(identity(&first), identity(&Settings::new()));
+        let said = |settings: Settings| identity(&settings).map_or_else(|cause| cause.to_string(), |_| String::new());
+        let both = said(first.with("explore", 0.25));
+        assert_eq!(both, "explore and chance are two names of one parameter: give one of them");
+        let wrong = said(Settings::new().with("explore", 2u64));
+        assert!(wrong.starts_with("explore = 2 is out of range: "), "{wrong}");
+    }
+
+    #[test]
+    fn who_has_an_explore_of_its_own_keeps_it() -> Result<()> {
+        let settings = Settings::new().with("neurons", 2u64).with("explore", 20u64).with("chance", 0.5);
+        let policy = build("ofu-relu", 2, &settings, Key::new(1))?;
+        assert_eq!(policy.snapshot()?.chance, 0.5);
+        Ok(())
+    }
+
+    /// Points that chance chose have the share ε of the uniform density, others the probability 1 − ε.
+    #[test]
+    fn on_the_sphere_chance_has_a_density() -> Result<()> {
+        let (offer, mut scratch) = (Offer::Sphere { dim: 3 }, Scratch::default());
+        let uniform = 1.0 / (4.0 * std::f64::consts::PI);
+        for kind in ["oful", "lin-ts"] {
+            let policy = build(kind, 3, &Settings::new().with("chance", 0.25), Key::new(1))?;
+            let mut by_chance = 0;
+            for t in 0..400 {
+                let choice = policy.select(offer, Key::new(2).round(t), &mut scratch)?;
+                let expected = if choice.appeal.is_none() { 0.25 * uniform } else { 0.75 };
+                assert!(choice.propensity.is_some_and(|p| (p - expected).abs() < 1e-15), "{kind}: {choice:?}");
+                by_chance += usize::from(choice.appeal.is_none());
+            }
+            assert!((70..130).contains(&by_chance), "{kind}: {by_chance}");
+        }
+        let mixed = build("uniform", 3, &Settings::new().with("chance", 0.25), Key::new(1))?;
+        let choice = mixed.select(offer, Key::new(2), &mut scratch)?;
+        assert!(choice.propensity.is_some_and(|p| (p - uniform).abs() < 1e-15));
+        Ok(())
     }
 }

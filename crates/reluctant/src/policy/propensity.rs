@@ -1,10 +1,9 @@
 //! The probability with which a policy chooses, for logs and for whoever evaluates a policy on one.
 //!
 //! It is exact where a policy knows it ([`Policy::probabilities`]) or where nothing is left to chance. Else it is
-//! estimated by choosing again,
-//! with other keys, until the action has come back a fixed number of times: the number of choices divided by it
-//! is then an unbiased estimate
-//! of one over the probability, which is what a log is weighted with.
+//! estimated by choosing again, with other keys, until the action has come back a fixed number of times: the number of
+//! choices divided by it is then an unbiased estimate of one over the probability, which is what a log is weighted
+//! with.
 
 use super::Policy;
 use crate::choice::Choice;
@@ -57,11 +56,9 @@ pub(super) fn known(
 }
 
 impl dyn Policy + '_ {
-    /// The probability with which `choice` was made from `offer`; `None` on the sphere, where it is not known
-    /// unless the choice says it. It
-    /// costs more than the choice where a policy draws values and there is no formula. `key` names the
-    /// choices that are made again for it, and
-    /// must be another than that of the choice.
+    /// The probability with which `choice` was made from `offer`; `None` on the sphere, where it is not known unless
+    /// the choice says it. It costs more than the choice where a policy draws values and there is no formula. `key`
+    /// names the choices that are made again for it, and must be another than that of the choice.
     ///
     /// ```
     /// use reluctant::{Key, Offer, Scratch, Settings, policy};
@@ -100,8 +97,8 @@ impl dyn Policy + '_ {
         Ok(Some(Propensity { value, error }))
     }
 
-    /// The same choice, with the probability it was made with ([`Policy::propensity`](#method.propensity)),
-    /// as a log needs it.
+    /// The same choice, with the probability it was made with ([`Policy::propensity`](#method.propensity)), as a log
+    /// needs it.
     pub fn with_propensity<'a>(
         &self,
         offer: Offer<'_>,
@@ -114,9 +111,8 @@ impl dyn Policy + '_ {
         Ok(Choice { propensity: found.map(|found| found.value), propensity_error, ..choice })
     }
 
-    /// How likely each action of a finite offer is to be chosen, into `out`; whether that is exact. If not,
-    /// it is the share of so many choices
-    /// that are made for it, with keys that begin with `key`.
+    /// How likely each action of a finite offer is to be chosen, into `out`; whether that is exact. If not, it is the
+    /// share of so many choices that are made for it, with keys that begin with `key`.
     pub fn distribution(
         &self,
         offer: Offer<'_>,
