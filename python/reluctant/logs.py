@@ -31,8 +31,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from . import _core
 
 __all__ = ["Evaluation", "choose", "evaluate", "read_log", "to_bandit_feedback", "write_log"]
@@ -255,10 +253,12 @@ def _from_record(record: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(entry.get("actions"), str):
         entry["actions"] = entry["actions"].split("|")
     # In a frame NaN is how a missing value looks.
-    return {key: value for key, value in entry.items() if not (isinstance(value, float) and np.isnan(value))}
+    return {key: value for key, value in entry.items() if not (isinstance(value, float) and value != value)}
 
 
 def _from_bandit_feedback(feedback: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    import numpy as np
+
     actions = [str(action) for action in range(int(feedback["n_actions"]))]
     rounds = len(feedback["action"])
     context = feedback.get("context")
@@ -281,6 +281,8 @@ def to_bandit_feedback(log: Any) -> dict[str, Any]:
     log
         A path, rounds, or a frame.
     """
+    import numpy as np
+
     rounds = read_log(log) if isinstance(log, (str, os.PathLike)) else list(_rounds(log))
     names = list(rounds[0].get("actions") or []) if rounds else []
     for number, entry in enumerate(rounds, 1):
@@ -301,10 +303,7 @@ def to_bandit_feedback(log: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
+    """Arrays and their numbers as lists and numbers of Python."""
+    if hasattr(value, "tolist"):
         return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    return value
+    return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value

@@ -72,6 +72,21 @@ def test_bandit_feedback_comes_back(tmp_path: Path) -> None:
         reluctant.to_bandit_feedback([log[0], {**log[1], "propensity": None}])
 
 
+def test_weights_are_those_of_the_open_bandit_pipeline() -> None:
+    ope = pytest.importorskip("obp.ope", exc_type=ImportError)
+    feedback = reluctant.to_bandit_feedback([entry | {"propensity": 0.5} for entry in rounds(200)])
+    uniform = np.full((200, 2, 1), 0.5)
+    given = {key: feedback[key] for key in ("reward", "action", "pscore", "position")} | {"action_dist": uniform}
+    found = reluctant.evaluate(feedback, "uniform", model=None).details["estimates"]
+    ours = {estimate["name"]: estimate["value"] for estimate in found}
+    theirs = {
+        "ips": ope.InverseProbabilityWeighting().estimate_policy_value(**given),
+        "snips": ope.SelfNormalizedInverseProbabilityWeighting().estimate_policy_value(**given),
+    }
+    for name, value in theirs.items():
+        assert abs(ours[name] - value) < 1e-9
+
+
 def test_late_rewards_stand_with_their_rounds(tmp_path: Path) -> None:
     path = tmp_path / "late.jsonl"
     path.write_text(
