@@ -6,7 +6,7 @@ use reluctant::Space;
 use serde::Serialize;
 
 use super::verdict::BEYOND;
-use super::{Moments, Term};
+use super::{Angle, Interval, Moments, Term};
 use crate::log::Record;
 
 /// What a log is like, whatever policy is evaluated.
@@ -95,7 +95,7 @@ impl Weights {
         if self.squares > 0.0 { self.sum * self.sum / self.squares } else { 0.0 }
     }
 
-    pub(super) fn diagnose(&self, tally: &Tally, sums: &Moments, angle: Option<f64>) -> Diagnosis {
+    pub(super) fn diagnose(&self, tally: &Tally, sums: &Moments, angle: Option<Angle>) -> Diagnosis {
         let rounds = tally.rounds as f64;
         let (mean_weight, error) = sums.mean_weight();
         Diagnosis {
@@ -106,7 +106,8 @@ impl Weights {
             mean_weight_error: error,
             greatest_weight: self.greatest,
             agreed: self.agreed as f64 / rounds,
-            angle,
+            angle: angle.map(|angle| angle.degrees),
+            smoothed: angle.map_or(0.0, |angle| angle.smoothed),
             beyond: self.beyond / rounds,
             first_beyond: self.first_beyond,
             first_line: tally.first_line,
@@ -143,6 +144,8 @@ pub struct Diagnosis {
     pub agreed: f64,
     /// On the sphere: how far from the policy's own point a round may lie to count, in degrees.
     pub angle: Option<f64>,
+    /// By how much that smoothes the estimate; the intervals to trust are wider by it.
+    pub smoothed: f64,
     /// How often the policy would have done what the log could not do, as it left nothing to chance: at least so often.
     pub beyond: f64,
     /// The line of the first of these rounds.
@@ -159,4 +162,11 @@ pub struct Diagnosis {
     pub least_propensity: f64,
     /// How many weights there are from 2^k up to 2^(k+1), by k; the first of −21 are 0.
     pub histogram: Vec<(i32, u64)>,
+}
+
+impl Diagnosis {
+    /// An interval with room for what was smoothed away.
+    pub(super) fn widened(&self, [low, high]: Interval) -> Interval {
+        [low - self.smoothed, high + self.smoothed]
+    }
 }

@@ -46,6 +46,7 @@ pub use verdict::{Recommended, Verdict};
 use diagnose::Tally;
 use fold::Folds;
 use moments::Bootstrap;
+use sphere::Angle;
 
 /// How an evaluation is done.
 #[derive(Debug, Clone)]
@@ -176,14 +177,14 @@ pub fn evaluate(
     Ok(evaluations)
 }
 
-/// The sums of the angle to trust, and that angle; those that there are, if there are no angles.
-fn nearest<'s>(sums: &'s [Sums], bootstrap: &Bootstrap) -> (&'s Sums, Option<f64>) {
+/// The sums of the angle to trust, with that angle; those that there are, if there are no angles.
+fn nearest<'s>(sums: &'s [Sums], bootstrap: &Bootstrap) -> (&'s Sums, Option<Angle>) {
     if sums.len() == 1 {
         return (&sums[0], None);
     }
     let found: Vec<(Estimate, f64)> = sums.iter().map(|sums| sums.best(bootstrap)).collect();
-    let place = sphere::trusted(&found);
-    (&sums[place], Some(sphere::ANGLES[place]))
+    let (place, angle) = sphere::trusted(&found);
+    (&sums[place], Some(angle))
 }
 
 /// The terms of all rounds of a piece, a list of targets each.
@@ -266,7 +267,7 @@ impl Sums {
     fn finish(
         &self,
         policy: String,
-        angle: Option<f64>,
+        angle: Option<Angle>,
         read: &Read,
         logged: &Estimate,
         replay: Option<Replay>,
@@ -289,7 +290,8 @@ impl Sums {
             estimates.extend(tuned("dr-shrinkage", &self.shrinkage));
         }
         let diagnosis = self.tally.diagnose(tally, &self.ips, angle);
-        let gain = self.gain.estimate("gain", None, bootstrap);
+        let mut gain = self.gain.estimate("gain", None, bootstrap);
+        gain.normal = diagnosis.widened(gain.normal);
         let verdict = verdict::judge(&policy, read, logged, &estimates, &gain, replay.as_ref(), &diagnosis);
         let gain = verdict.recommended.is_some().then_some(gain);
         Evaluation { policy, log: read.clone(), logged: logged.clone(), estimates, gain, replay, diagnosis, verdict }

@@ -3,9 +3,9 @@
 //!
 //! A kernel K around the policy's point takes the place of its probability: K/p is the weight of a round whose point
 //! chance chose with density p. Points that were not left to chance have no density and no weight. The wider the
-//! kernel, the more rounds count and the more it smooths away; its width is the widest whose estimate agrees with those
-//! of all narrower ones (Su, Srinath and Krishnamurthy 2020), and one step narrower, so that what is smoothed away is
-//! small beside the interval.
+//! kernel, the more rounds count and the more it smoothes away; its width is the widest whose estimate agrees with
+//! those of all narrower ones (Su, Srinath and Krishnamurthy 2020), and two steps narrower. By how much the estimate
+//! changed with the last step tells what is still smoothed away, and the interval has room for it.
 
 use reluctant::theory::sphere_area;
 use reluctant::{Key, Offer, Policy, Scratch};
@@ -21,6 +21,9 @@ const MOST_POINTS: u64 = 200;
 
 /// An angle with fewer effective rounds says nothing.
 const FEWEST: f64 = 20.0;
+
+/// So many steps narrower than the widest angle that agrees with all narrower ones is the one to trust.
+const NARROWER: usize = 2;
 
 /// The kernel (cos θ − cos h)/(1 − cos h) of the angle θ < h, scaled to be a density on the sphere.
 #[derive(Debug, Clone, Copy)]
@@ -114,8 +117,20 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Which of the angles to trust, given the estimate and the effective rounds of each, from wide to narrow.
-pub(super) fn trusted(found: &[(Estimate, f64)]) -> usize {
+/// The angle to trust.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Angle {
+    /// The angle itself.
+    pub(super) degrees: f64,
+    /// By how much the estimate changes from the next wider angle to this one. What a kernel smoothes away grows with
+    /// the square of its angle, and the square of this angle is half of that of the next wider: so much is still
+    /// smoothed away.
+    pub(super) smoothed: f64,
+}
+
+/// Which of the angles to trust, given the estimate and the effective rounds of each, from wide to narrow; its place,
+/// too.
+pub(super) fn trusted(found: &[(Estimate, f64)]) -> (usize, Angle) {
     let told = found.iter().rposition(|(_, effective)| *effective >= FEWEST).unwrap_or(0);
     let (mut low, mut high, mut widest) = (f64::NEG_INFINITY, f64::INFINITY, told);
     for (i, (estimate, _)) in found.iter().enumerate().take(told + 1).rev() {
@@ -125,7 +140,10 @@ pub(super) fn trusted(found: &[(Estimate, f64)]) -> usize {
         }
         widest = i;
     }
-    (widest + 1).min(told)
+    let place = (widest + NARROWER).min(told);
+    let beside = if place > 0 { place - 1 } else { 1.min(found.len() - 1) };
+    let smoothed = (found[beside].0.value - found[place].0.value).abs();
+    (place, Angle { degrees: ANGLES[place], smoothed })
 }
 
 #[cfg(test)]
@@ -155,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_widest_angle_that_agrees_with_all_narrower_ones_is_taken_and_one_narrower() {
+    fn the_widest_angle_that_agrees_with_all_narrower_ones_is_taken_and_two_steps_narrower() {
         let found = |value: f64, half: f64, effective: f64| {
             let normal = [value - half, value + half];
             let estimate = Estimate {
@@ -171,10 +189,11 @@ mod tests {
             (estimate, effective)
         };
         let all = [found(0.2, 0.1, 500.0), found(0.6, 0.2, 200.0), found(0.7, 0.3, 90.0), found(0.9, 0.4, 40.0)];
-        assert_eq!(trusted(&all), 2);
-        assert_eq!(trusted(&all[1..]), 1);
-        assert_eq!(trusted(&[found(0.2, 0.1, 3.0), found(0.3, 0.1, 1.0)]), 0);
+        let (place, angle) = trusted(&all);
+        assert!(place == 3 && angle.degrees == ANGLES[3] && (angle.smoothed - 0.2).abs() < 1e-12, "{angle:?}");
+        assert_eq!(trusted(&all[1..]).0, 2);
+        assert_eq!(trusted(&[found(0.2, 0.1, 3.0), found(0.3, 0.1, 1.0)]).0, 0);
         let few = [found(0.5, 0.1, 30.0), found(0.5, 0.1, 5.0)];
-        assert_eq!(trusted(&few), 0);
+        assert_eq!(trusted(&few).0, 0);
     }
 }

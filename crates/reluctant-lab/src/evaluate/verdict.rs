@@ -156,7 +156,7 @@ fn recommend(estimates: &[Estimate], diagnosis: &Diagnosis) -> Option<Recommende
         }
         _ => ("normal", best.normal),
     };
-    Some(Recommended { estimator: best.name, by, value: best.value, interval })
+    Some(Recommended { estimator: best.name, by, value: best.value, interval: diagnosis.widened(interval) })
 }
 
 fn warnings(policy: &str, read: &Read, diagnosis: &Diagnosis) -> Vec<String> {
@@ -170,8 +170,9 @@ fn warnings(policy: &str, read: &Read, diagnosis: &Diagnosis) -> Vec<String> {
     }
     if let Some(angle) = diagnosis.angle {
         said.push(format!(
-            "On the sphere a round counts if its point was left to chance and lies within {angle}° of the policy's own, \
-             the nearer the more; what differs within that angle is smoothed."
+            "On the sphere a round counts if its point was left to chance and lies within {angle}° of the policy's own, the \
+             nearer the more; the interval has room for what that smoothes away, about {}.",
+            text::number(diagnosis.smoothed)
         ));
     }
     if diagnosis.actions == 1 && diagnosis.angle.is_none() {
