@@ -197,8 +197,8 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     """The lines of a file as dictionaries, without what is empty; a torn last line is dropped."""
     name = os.fspath(path)
     plain = name[: -len(".gz")] if name.endswith(".gz") else name
-    opened = gzip.open(name, "rt", encoding="utf-8") if plain != name else open(name, encoding="utf-8")
-    with opened as file:
+    opener: Any = gzip.open if plain != name else open
+    with opener(name, "rt", encoding="utf-8") as file:
         if plain.endswith(".csv"):
             for record in csv.DictReader(file):
                 given = {key: value for key, value in record.items() if value not in ("", None)}

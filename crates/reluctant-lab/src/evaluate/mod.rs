@@ -172,7 +172,7 @@ pub fn evaluate(
     for (target, sums) in targets.iter().zip(sums.chunks(angles)) {
         let replay = replay::replay(registry, path, target, &tally, options, progress)?;
         let (sums, angle) = nearest(sums, &bootstrap);
-        evaluations.push(sums.finish(target.label(), angle, &read, &logged, replay, &tally, &bootstrap));
+        evaluations.push(sums.finish((target.label(), angle), &read, &logged, replay, &tally, &bootstrap));
     }
     Ok(evaluations)
 }
@@ -266,8 +266,7 @@ impl Sums {
 
     fn finish(
         &self,
-        policy: String,
-        angle: Option<Angle>,
+        (policy, angle): (String, Option<Angle>),
         read: &Read,
         logged: &Estimate,
         replay: Option<Replay>,

@@ -185,7 +185,8 @@ const ROUND: f64 = 1e-6;
 /// A point of the sphere: with a density if chance chose it, with a probability if it was chosen as this point.
 fn on_sphere(point: Vec<f64>, propensity: Option<f64>, density: Option<f64>) -> std::result::Result<Offered, String> {
     let length = point.iter().map(|x| x * x).sum::<f64>().sqrt();
-    if point.len() < 2 || !((length - 1.0).abs() < ROUND) {
+    let off = (length - 1.0).abs();
+    if point.len() < 2 || off.is_nan() || off >= ROUND {
         let dim = point.len();
         return Err(format!("the point has {dim} coordinates and length {length}: it needs two or more, and length 1"));
     }

@@ -39,7 +39,7 @@ enum Raw {
     Json(Vec<u8>),
     Csv(StringRecord),
     /// A row of a Parquet or Arrow file, parsed already.
-    Row(std::result::Result<Line, String>),
+    Row(Box<std::result::Result<Line, String>>),
 }
 
 /// Reads the log at `path` and hands its rounds to `each`, a piece at a time, in the order in which their rewards came.
@@ -61,7 +61,7 @@ pub fn read(path: &Path, mut each: impl FnMut(&[Record]) -> Result<()>) -> Resul
                     (Raw::Csv(record), Some(header)) => header.parse(record, names),
                     (Raw::Json(text), _) => json_lines::parse(text, names),
                     (Raw::Csv(_), None) => Err("there is no header".to_owned()),
-                    (Raw::Row(line), _) => line.clone(),
+                    (Raw::Row(line), _) => line.as_ref().clone(),
                 }?;
                 line.check()?;
                 Ok(line)
@@ -175,7 +175,7 @@ impl Source {
                     let more = !rows.is_empty();
                     for row in rows {
                         self.number += 1;
-                        piece.push((self.number, Raw::Row(row)));
+                        piece.push((self.number, Raw::Row(Box::new(row))));
                     }
                     more
                 }
