@@ -13,7 +13,8 @@
 True
 
 Policies are classes (:class:`OfuRelu`, :class:`Oful`, …), experiments are run by :class:`Experiment`, networks are
-fitted by :func:`fit` and :class:`ReluRegressor`. ``reluctant.adapters`` speaks to other libraries.
+fitted by :func:`fit` and :class:`ReluRegressor`, logs are judged by :func:`evaluate`. ``reluctant.adapters`` speaks to
+other libraries.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from .environment import Function, Round
 from .estimate import Fit, Matching, fit, match_neurons
 from .executors import PoolExecutor
 from .experiment import Experiment
+from .logs import Evaluation, choose, evaluate, read_log, to_bandit_feedback, write_log
 from .policies import *
 from .results import Results
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 # Without ReluRegressor, which is there for those who have scikit-learn: `from reluctant import *` must not need it.
 __all__ = [
     "Choice",
+    "Evaluation",
     "Experiment",
     "Explanation",
     "Fit",
@@ -45,11 +48,16 @@ __all__ = [
     "Results",
     "Round",
     "__version__",
+    "choose",
     "environments",
+    "evaluate",
     "fit",
     "geometry",
     "match_neurons",
+    "read_log",
     "theory",
+    "to_bandit_feedback",
+    "write_log",
     *policies.__all__,
 ]
 

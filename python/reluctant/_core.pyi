@@ -21,6 +21,7 @@ __all__ = [
     "best_action",
     "cells",
     "environments",
+    "evaluate_log",
     "fit",
     "match_neurons",
     "most_cells",
@@ -219,6 +220,17 @@ class Results:
 def policies() -> list[dict[str, Any]]: ...
 def environments() -> list[dict[str, Any]]: ...
 def saved_kind(text: str) -> str: ...
+def evaluate_log(
+    path: _Path,
+    policies: list[tuple[str, str | None]],
+    *,
+    model: str | None,
+    folds: int | None,
+    draws: int,
+    seed: int,
+    replay: bool,
+    out: _Path | None,
+) -> tuple[list[tuple[str, str, str]], str]: ...
 def fit(
     actions: ArrayLike,
     rewards: ArrayLike,

@@ -28,6 +28,8 @@ class Uniform(Policy):
         *,
         seed: int = 0,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
     ) -> Self: ...
 
 class Oracle(Policy):
@@ -37,6 +39,8 @@ class Oracle(Policy):
         *,
         seed: int = 0,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
     ) -> Self: ...
 
 class EpsilonGreedy(Policy):
@@ -63,6 +67,8 @@ class EpsilonGreedy(Policy):
         rate: float | None = 0.005,
         decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
     ) -> Self: ...
 
 class SquareCb(Policy):
@@ -88,6 +94,8 @@ class SquareCb(Policy):
         rate: float | None = 0.005,
         decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
     ) -> Self: ...
 
 class Oful(Policy):
@@ -106,6 +114,8 @@ class Oful(Policy):
         alpha: float | Literal["auto"] | None = None,
         log_det: Literal["ratio", "twice"] | None = "ratio",
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
     ) -> Self: ...
 
 class LinTs(Policy):
@@ -121,6 +131,8 @@ class LinTs(Policy):
         degree: int | None = 2,
         discount: float | None = 1.0,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
     ) -> Self: ...
 
 class GpUcb(Policy):
@@ -140,6 +152,8 @@ class GpUcb(Policy):
         budget: int | None = 200,
         discount: float | None = 1.0,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
     ) -> Self: ...
 
 class GpTs(Policy):
@@ -159,6 +173,8 @@ class GpTs(Policy):
         budget: int | None = 200,
         discount: float | None = 1.0,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
     ) -> Self: ...
 
 class OfuRelu(Policy):
@@ -185,6 +201,7 @@ class OfuRelu(Policy):
         drop_last: bool | Literal["auto"] | None = None,
         late_radius: bool | Literal["auto"] | None = None,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
     ) -> Self: ...
 
 class OfuReluPlus(Policy):
@@ -210,6 +227,7 @@ class OfuReluPlus(Policy):
         biases: bool | None = False,
         restarts: int | None = 16,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
     ) -> Self: ...
 
 class NeuralUcb(Policy):
@@ -233,6 +251,8 @@ class NeuralUcb(Policy):
         epochs: float | None = 10.0,
         decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
     ) -> Self: ...
 
 class NeuralTs(Policy):
@@ -256,6 +276,8 @@ class NeuralTs(Policy):
         epochs: float | None = 10.0,
         decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
     ) -> Self: ...
 
 class NeuralLinear(Policy):
@@ -274,6 +296,8 @@ class NeuralLinear(Policy):
         rate: float | None = 0.005,
         decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
     ) -> Self: ...
 
 class NeuralLinucb(Policy):
@@ -290,6 +314,8 @@ class NeuralLinucb(Policy):
         rate: float | None = 0.005,
         decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
     ) -> Self: ...
 
 class Ensemble(Policy):
@@ -307,6 +333,8 @@ class Ensemble(Policy):
         rate: float | None = 0.005,
         decay: float | None = 0.1,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
     ) -> Self: ...
 
 class Plausible(Policy):
@@ -326,6 +354,8 @@ class Plausible(Policy):
         radius: Literal["measured", "theorem"] | None = "measured",
         delta: float | None = 0.01,
         join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
     ) -> Self: ...
 
 __all__ = [

@@ -26,6 +26,10 @@ pub(crate) enum Command {
     Run(Run),
     /// Rebuilds every output of a folder from its results.jsonl; of two folders, writes a page with both side by side.
     Report(Report),
+    /// Says what a policy would have earned on a log, with intervals, and what the log cannot tell.
+    Evaluate(Evaluate),
+    /// Tries policies on a log and ranks them by what they would have earned.
+    Choose(Choose),
     /// Fits a one-layer ReLU network to the columns of a CSV file.
     Fit(Fit),
     /// Lists policies and environments with their parameters, defaults, ranges and citations.
@@ -165,6 +169,58 @@ pub(crate) struct Run {
     /// Starts over, removing earlier results in the folder.
     #[arg(long)]
     pub(crate) fresh: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Evaluate {
+    /// A log: JSON lines, or CSV if its name ends in .csv, gzipped or not; or Parquet or Arrow, by its ending.
+    pub(crate) log: PathBuf,
+    /// A policy of `reluctant list`, which learns from the log, with settings as in oful:lambda=0.1,features=constant; or
+    /// the path of a saved policy, which ends in .json.
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) policy: String,
+    #[command(flatten)]
+    pub(crate) judging: Judging,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Choose {
+    /// A log: JSON lines, or CSV if its name ends in .csv, gzipped or not; or Parquet or Arrow, by its ending.
+    pub(crate) log: PathBuf,
+    /// A policy to try, as for `evaluate`; may be given many times [default: some quick ones].
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) policy: Vec<String>,
+    #[command(flatten)]
+    pub(crate) judging: Judging,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Judging {
+    /// The policy whose belief predicts rewards; "none" for weights alone.
+    #[arg(long, value_name = "POLICY", default_value = "oful:features=constant")]
+    pub(crate) model: String,
+    /// The log is cut into so many parts, and what is learnt from it is used on the part that was left out [default: 5,
+    /// or 2 for files above 64 MB].
+    #[arg(long, value_name = "N", value_parser = whole(2, 100), allow_negative_numbers = true)]
+    pub(crate) folds: Option<u64>,
+    /// Choices made to find the probabilities of a policy that does not know them.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = whole(1, 1_000_000))]
+    pub(crate) draws: u64,
+    /// Names all randomness.
+    #[arg(long, default_value_t = 1, value_parser = whole(0, u64::MAX), allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    /// Leaves out what a policy would have earned while it learnt.
+    #[arg(long)]
+    pub(crate) no_replay: bool,
+    /// Writes the report into this folder: a page, a figure, and tables.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Draws the estimates and the weights into this SVG file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) picture: Option<PathBuf>,
+    /// As JSON, for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,10 +1,12 @@
 //! Live progress bars on a terminal; a line a stage otherwise.
 
+use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use reluctant_lab::evaluate::Passed;
 use reluctant_lab::plan::Stage;
 use reluctant_lab::run::Event;
 
@@ -46,6 +48,52 @@ impl Progress {
             }
             Event::End => bar.finish_with_message(""),
         }
+    }
+}
+
+/// Passes over a log: a bar each on a terminal; otherwise a line now and then, if the log is long.
+pub(crate) struct Passes {
+    terminal: bool,
+    bar: RefCell<ProgressBar>,
+    last: Cell<(&'static str, u64)>,
+}
+
+/// Where there is no terminal, a line is written every so many rounds.
+const ROUNDS_A_LINE: u64 = 250_000;
+
+impl Passes {
+    pub(crate) fn new() -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        Passes { terminal, bar: RefCell::new(ProgressBar::hidden()), last: Cell::new(("", 0)) }
+    }
+
+    pub(crate) fn show(&self, Passed { stage, rounds, of, .. }: Passed) {
+        let (before, told) = self.last.get();
+        let told = if before == stage { told } else { 0 };
+        self.last.set((stage, if rounds - told >= ROUNDS_A_LINE { rounds } else { told }));
+        if !self.terminal {
+            if rounds - told >= ROUNDS_A_LINE {
+                let of = of.map_or(String::new(), |of| format!(" of {of}"));
+                eprintln!("{stage}: {rounds}{of} rounds");
+            }
+            return;
+        }
+        let mut bar = self.bar.borrow_mut();
+        if before != stage {
+            bar.finish_and_clear();
+            *bar = of.map_or_else(ProgressBar::new_spinner, |of| ProgressBar::new(of).with_style(style()));
+            bar.set_prefix(stage);
+        }
+        bar.set_position(rounds);
+        if of.is_none() {
+            bar.set_message(format!("{stage}: {rounds} rounds"));
+        }
+    }
+}
+
+impl Drop for Passes {
+    fn drop(&mut self) {
+        self.bar.borrow().finish_and_clear();
     }
 }
 

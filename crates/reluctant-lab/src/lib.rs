@@ -2,10 +2,14 @@
 //!
 //! One way through: [`spec`] describes an experiment, [`read`](Experiment::load) reads it from TOML, [`plan`] names its
 //! trials, [`run`] plays them in parallel, [`store`] keeps each as it finishes, [`results`] holds them in order,
-//! [`stats`] sums them up and [`report`] shows them, beside what a [`theorem`] promises.
+//! [`stats`] sums them up and [`report`] shows them, beside what a [`theorem`] promises. A run can write a
+//! [`mod@log`] of its rounds, and
+//! [`mod@evaluate`] says what other policies would have earned on one.
 
 pub mod error;
+pub mod evaluate;
 mod grid;
+pub mod log;
 pub mod plan;
 mod read;
 pub mod report;

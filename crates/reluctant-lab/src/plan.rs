@@ -1,11 +1,13 @@
 //! What an experiment consists of: trials, each a pure function of its key and named by its content.
 
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use reluctant::play::Stopped;
 use reluctant::{Error, Key, Policy, Registry, Settings, Space, play_together};
 use serde::{Deserialize, Serialize};
 
+use crate::log::{Logged, Writer};
 use crate::results::TrialCurve;
 use crate::timed::Timed;
 
@@ -85,7 +87,7 @@ impl Trial {
 
     /// Plays the trial; once `stop` is set, it ends with [`reluctant::Error::Stopped`].
     pub fn run_until(&self, registry: &Registry, stop: &AtomicBool) -> reluctant::Result<TrialCurve> {
-        let mut curves = run_together(registry, &[self], stop).map_err(|stopped| stopped.cause)?;
+        let mut curves = run_together(registry, &[self], &[], stop).map_err(|stopped| stopped.cause)?;
         // One trial, one curve.
         Ok(curves.remove(0))
     }
@@ -103,10 +105,11 @@ impl Trial {
 }
 
 /// Plays trials that all meet the same rounds, which are then drawn once for all; each trial's result is what it would
-/// be alone. No trials, no curves.
+/// be alone. No trials, no curves. A trial that has a path in `logs` writes a log there.
 pub(crate) fn run_together(
     registry: &Registry,
     trials: &[&Trial],
+    logs: &[Option<PathBuf>],
     stop: &AtomicBool,
 ) -> Result<Vec<TrialCurve>, Stopped> {
     let Some(first) = trials.first() else { return Ok(Vec::new()) };
@@ -122,10 +125,12 @@ pub(crate) fn run_together(
     }
     let mut policies = Vec::with_capacity(trials.len());
     for (i, trial) in trials.iter().enumerate() {
-        let policy = trial.policy(registry, environment.space(), key);
-        policies.push(Timed::new(policy.map_err(|cause| Stopped { policy: Some(i), cause })?, stop));
+        let failed = |cause| Stopped { policy: Some(i), cause };
+        let policy = Timed::new(trial.policy(registry, environment.space(), key).map_err(failed)?, stop);
+        let log = logs.get(i).and_then(Option::as_ref);
+        policies.push(Player::new(policy, log, &trial.policy).map_err(failed)?);
     }
-    let mut players: Vec<&mut dyn Policy> = policies.iter_mut().map(|policy| policy as _).collect();
+    let mut players: Vec<&mut dyn Policy> = policies.iter_mut().map(Player::policy).collect();
     let checkpoints = checkpoints(first.rounds);
     let mut curves = vec![(Vec::with_capacity(checkpoints.len()), 0.0, 0.0); trials.len()];
     play_together(environment.as_ref(), &mut players, key, first.rounds, |i, step| {
@@ -136,13 +141,52 @@ pub(crate) fn run_together(
             curve.push(*regret);
         }
     })?;
-    let in_policies: f64 = policies.iter().map(Timed::seconds).sum();
+    for (i, policy) in policies.iter().enumerate() {
+        policy.finish().map_err(|cause| Stopped { policy: Some(i), cause })?;
+    }
+    let in_policies: f64 = policies.iter().map(Player::seconds).sum();
     let shared = (start.elapsed().as_secs_f64() - in_policies).max(0.0) / trials.len() as f64;
-    let curve = |((regret, _, chance), (trial, policy)): ((Vec<f64>, f64, f64), (&&Trial, &Timed<'_>))| {
+    let curve = |((regret, _, chance), (trial, policy)): ((Vec<f64>, f64, f64), (&&Trial, &Player<'_>))| {
         let policy_seconds = policy.seconds();
         TrialCurve { trial: trial.trial, regret, chance, seconds: policy_seconds + shared, policy_seconds }
     };
     Ok(curves.into_iter().zip(trials.iter().zip(&policies)).map(curve).collect())
+}
+
+/// A policy with a stopwatch, and a log if one is wanted.
+enum Player<'s> {
+    Plain(Timed<'s>),
+    Logged(Box<Logged<Timed<'s>>>),
+}
+
+impl<'s> Player<'s> {
+    fn new(policy: Timed<'s>, log: Option<&PathBuf>, name: &str) -> reluctant::Result<Self> {
+        let Some(path) = log else { return Ok(Player::Plain(policy)) };
+        let writer = Writer::create(path, name).map_err(|cause| Error::Environment(cause.to_string()))?;
+        Ok(Player::Logged(Box::new(Logged::new(policy, writer))))
+    }
+
+    fn policy(&mut self) -> &mut dyn Policy {
+        match self {
+            Player::Plain(policy) => policy,
+            Player::Logged(policy) => policy.as_mut(),
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        match self {
+            Player::Plain(policy) => policy.seconds(),
+            Player::Logged(policy) => policy.inner().seconds(),
+        }
+    }
+
+    /// Puts the log on the disk.
+    fn finish(&self) -> reluctant::Result<()> {
+        match self {
+            Player::Plain(_) => Ok(()),
+            Player::Logged(policy) => policy.finish().map_err(|cause| Error::Environment(cause.to_string())),
+        }
+    }
 }
 
 /// At most this many rounds of a curve are kept.

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use reluctant::params::{Initial, Kind, Param, Params};
-use reluctant::{Environment, Error, Key, Registry, RoundMemory, Settings, Value, env};
+use reluctant::{Environment, Error, Key, Registry, RoundMemory, Settings, Value, env, policy};
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{LabError, Result};
 use crate::grid::idle_list;
+use crate::log::Form;
 use crate::plan::Stage;
-use crate::spec::{Contender, EnvironmentSpec, Experiment};
+use crate::spec::{Contender, EnvironmentSpec, Experiment, LogSpec};
 
 /// The most candidates a grid may have.
 const MAX_CANDIDATES: usize = 10_000;
@@ -72,7 +73,7 @@ impl<'a> Reader<'a> {
         self.known_keys(
             root,
             "experiment",
-            &["name", "title", "seed", "rounds", "trials", "tuning", "environment", "policy"],
+            &["name", "title", "seed", "rounds", "trials", "tuning", "log", "environment", "policy"],
         )?;
         let name = self.text_of(root, "name")?.unwrap_or_else(|| self.stem());
         let rounds = self.number_of(root, "rounds", 1, MAX_ROUNDS)?.unwrap_or(1000);
@@ -83,6 +84,7 @@ impl<'a> Reader<'a> {
             tuning_trials: self.tuning(root)?,
             environments: self.environments(root, rounds)?,
             contenders: self.contenders(root)?,
+            log: self.log(root)?,
             name,
         };
         self.check_size(&experiment)?;
@@ -93,6 +95,23 @@ impl<'a> Reader<'a> {
 
     fn stem(&self) -> String {
         self.path.file_stem().map_or("experiment".to_owned(), |stem| stem.to_string_lossy().into_owned())
+    }
+
+    /// A folder, or the files in it with an ending: `logs`, `logs/*.csv`.
+    fn log(&self, root: &Table<'_>) -> Result<Option<LogSpec>> {
+        let Some(text) = self.text_of(root, "log")? else { return Ok(None) };
+        let ended = |form: Form| text.strip_suffix(&format!("/*.{}", form.ending())).map(|folder| (folder, form));
+        let (folder, form) = match Form::ALL.into_iter().find_map(ended) {
+            Some(found) => found,
+            None if text.contains('*') => {
+                let endings = Form::ALL.map(|form| format!("FOLDER/*.{}", form.ending()));
+                let message = format!("log is '{text}': name a folder, or write {}", endings.join(" or "));
+                return Err(self.wrong(self.place(root, "log"), message));
+            }
+            None => (text.as_str(), Form::JsonLines),
+        };
+        let folder = self.path.parent().map_or_else(|| folder.into(), |parent| parent.join(folder));
+        Ok(Some(LogSpec { folder, form }))
     }
 
     fn tuning(&self, root: &Table<'_>) -> Result<u64> {
@@ -116,7 +135,7 @@ impl<'a> Reader<'a> {
                 let message = format!(
                     "{name} of an environment must be one value, not a list; write [[environment]] once for each"
                 );
-                return Err(self.wrong(self.place(table, name), message));
+                return Err(self.wrong(self.place(table, name).or(Some(at)), message));
             }
             Params::resolve(&kind, entry.params, &settings).map_err(|cause| self.misfit(table, at, cause))?;
             self.resolve_paths(entry.params, &mut settings);
@@ -173,8 +192,10 @@ impl<'a> Reader<'a> {
         let mut contenders = Vec::new();
         for (at, table) in self.tables(root, "policy")? {
             let kind = self.kind(table, at, "policy")?;
-            self.registry.policy(&kind).map_err(|cause| self.wrong(self.place(table, "kind").or(Some(at)), cause))?;
+            let entry = self.registry.policy(&kind);
+            let entry = entry.map_err(|cause| self.wrong(self.place(table, "kind").or(Some(at)), cause))?;
             let (settings, grid) = self.settings(table, &["kind", "label"])?;
+            let (settings, grid) = spelled(entry, &settings, grid).map_err(|cause| self.misfit(table, at, cause))?;
             let label = self.text_of(table, "label")?.unwrap_or_else(|| kind.clone());
             if grid
                 .iter()
@@ -379,6 +400,7 @@ impl<'a> Reader<'a> {
         let name = match &cause {
             Error::OutOfRange { name, .. } => Some(name.as_ref()),
             Error::WrongType { name, .. } | Error::Unknown { name, .. } => Some(name.as_str()),
+            Error::GivenTwice { name, .. } => Some(*name),
             _ => None,
         };
         self.wrong(name.and_then(|name| self.place(table, name)).or(Some(at)), cause)
@@ -388,6 +410,20 @@ impl<'a> Reader<'a> {
         let line = at.map(|at| self.text[..at.min(self.text.len())].matches('\n').count() + 1);
         LabError::Input { file: self.path.to_owned(), line, message: message.to_string() }
     }
+}
+
+/// Settings and lists with every parameter under its first name.
+fn spelled(entry: &policy::Entry, settings: &Settings, grid: Grid) -> reluctant::Result<(Settings, Grid)> {
+    let mut all = settings.clone();
+    for (name, values) in &grid {
+        for value in values {
+            entry.spelled(&Settings::new().with(name, value.clone()))?;
+            all.set(name, value.clone());
+        }
+    }
+    let all = entry.spelled(&all)?;
+    let first = |name: String| if all.get(&name).is_some() { name } else { policy::CHANCE.name.to_owned() };
+    Ok((entry.spelled(settings)?, grid.into_iter().map(|(name, values)| (first(name), values)).collect()))
 }
 
 /// Lists of words for parameters that are texts become texts with commas; the other lists are left.

@@ -1,6 +1,7 @@
 //! Runs an experiment: tunes, plays, stores, and puts the results in order.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use rayon::prelude::*;
@@ -11,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::error::{LabError, Result};
 use crate::plan::{Stage, Trial, checkpoints, run_together};
 use crate::results::{Candidate, EnvironmentResults, LeftOut, PolicyResults, Results, TrialCurve};
-use crate::spec::{Contender, EnvironmentSpec, Experiment};
+use crate::spec::{Contender, EnvironmentSpec, Experiment, LogSpec};
 use crate::store::Store;
 
 /// What happens during a run, for whoever shows progress.
@@ -63,7 +64,11 @@ pub fn run_until(
     let pool = pool.map_err(|cause| LabError::Threads(cause.to_string()))?;
     for stage in [Stage::Tuning, Stage::Reported] {
         let jobs = jobs(registry, experiment, stage, &store.finished())?;
-        play_missing(&pool, registry, store, stage, jobs, progress, stop)?;
+        let log = experiment.log.as_ref().filter(|_| stage == Stage::Reported);
+        if let Some(log) = log {
+            std::fs::create_dir_all(&log.folder).map_err(LabError::io("make the folder", &log.folder))?;
+        }
+        play_missing(&pool, registry, store, (stage, log), jobs, progress, stop)?;
     }
     Ok(())
 }
@@ -163,7 +168,7 @@ fn play_missing(
     pool: &rayon::ThreadPool,
     registry: &Registry,
     store: &Store,
-    stage: Stage,
+    (stage, log): (Stage, Option<&LogSpec>),
     jobs: Vec<Job<'_>>,
     progress: &(dyn Fn(Event<'_>) + Sync),
     stop: &AtomicBool,
@@ -177,7 +182,9 @@ fn play_missing(
             let stopped = |Stopped { policy, cause }: Stopped| {
                 failed(batch[0].environment, policy.map(|i| batch[i].policy), trials[0].trial, cause)
             };
-            for (job, curve) in batch.iter().zip(run_together(registry, &trials, stop).map_err(stopped)?) {
+            let file = |job: &Job<'_>| log.map(|log| log.file(job.environment, job.policy, job.trial.trial));
+            let logs: Vec<Option<PathBuf>> = batch.iter().map(file).collect();
+            for (job, curve) in batch.iter().zip(run_together(registry, &trials, &logs, stop).map_err(stopped)?) {
                 store.append(&job.trial, curve)?;
                 progress(Event::Finished { environment: job.environment, policy: job.policy });
             }

@@ -6,6 +6,8 @@
 //! rounds = 1000
 //! trials = 50
 //!
+//! log = "logs"                      # a folder: every reported trial writes a log there
+//!
 //! [tuning]
 //! trials = 10                       # on seeds of their own
 //!
@@ -25,10 +27,13 @@
 //! it, unless the file gives it, or says `"auto"` for what a policy can find out by itself. Everything is checked
 //! before the first trial, and every mistake is named with its line.
 
+use std::path::PathBuf;
+
 use reluctant::params::Kind;
 use reluctant::{Environment, Key, Registry, Settings, Space, Value, policy};
 use serde::{Deserialize, Serialize};
 
+use crate::log::Form;
 use crate::plan::{Source, Stage, Trial};
 
 /// Environments × policies × trials.
@@ -50,6 +55,30 @@ pub struct Experiment {
     pub environments: Vec<EnvironmentSpec>,
     /// The policies.
     pub contenders: Vec<Contender>,
+    /// The folder that a log of every reported trial is written to, if that is wanted. It is no part of what
+    /// the experiment is.
+    #[serde(skip)]
+    pub log: Option<LogSpec>,
+}
+
+/// Where the logs of trials go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogSpec {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Their form.
+    pub form: Form,
+}
+
+impl LogSpec {
+    /// The file of a trial.
+    pub fn file(&self, environment: &str, policy: &str, trial: u64) -> PathBuf {
+        let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let ending = self.form.ending();
+        let name: String = format!("{environment}-{policy}-{trial}").chars().map(safe).collect();
+        self.folder.join(format!("{name}.{ending}"))
+    }
 }
 
 /// An environment of an experiment.
@@ -164,7 +193,8 @@ impl Experiment {
         let mut policy_settings = contender.with(candidate);
         // What a program brought is told nothing, so that its results can be read where it is not known.
         if contender.code.is_none() {
-            policy_settings = policy::tell(registry.policy(&contender.kind)?, &policy_settings, &environment.facts);
+            let entry = registry.policy(&contender.kind)?;
+            policy_settings = entry.spelled(&policy::tell(entry, &policy_settings, &environment.facts))?;
         }
         Ok(Trial {
             environment: environment.kind.clone(),

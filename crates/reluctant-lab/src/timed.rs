@@ -62,6 +62,14 @@ impl Policy for Timed<'_> {
         self.timed(|| self.policy.select_in(round, key, scratch))
     }
 
+    fn probabilities(&self, offer: Offer<'_>, scratch: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
+        self.policy.probabilities(offer, scratch, out)
+    }
+
+    fn draws_normally(&self) -> bool {
+        self.policy.draws_normally()
+    }
+
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
         let start = Instant::now();
         let result = self.policy.learn(action, reward);

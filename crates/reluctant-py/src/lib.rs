@@ -10,6 +10,7 @@
 //! | `given`, `choice` | what is on offer and what was taken; what was chosen |
 //! | `network` | ReLU networks, their estimator, matching |
 //! | `paper` | the theory's numbers and the geometry of a network |
+//! | `logs` | what policies would have earned on a log |
 //! | `lab`, `results` | experiments, their trials and what came out |
 //! | `own`, `own_environment` | a policy and an environment written in Python, as the lab sees them |
 //!
@@ -21,6 +22,7 @@ mod choice;
 mod errors;
 mod given;
 mod lab;
+mod logs;
 mod network;
 mod own;
 mod own_environment;
@@ -38,6 +40,8 @@ mod _core {
     use super::choice::{Choice, Explanation};
     #[pymodule_export]
     use super::lab::{Experiment, Store, run_trial};
+    #[pymodule_export]
+    use super::logs::evaluate_log;
     #[pymodule_export]
     use super::network::{ReluNet, fit, match_neurons};
     #[pymodule_export]

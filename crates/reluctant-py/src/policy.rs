@@ -97,7 +97,7 @@ pub(crate) struct Policy {
 
 /// All parameters of a policy, those that every policy has at the end.
 pub(crate) fn table(entry: &policy::Entry) -> Vec<Param> {
-    entry.params.iter().chain(policy::COMMON).copied().collect()
+    entry.params.iter().chain(policy::COMMON).copied().chain(entry.second_name()).collect()
 }
 
 impl Policy {
@@ -299,6 +299,7 @@ impl Policy {
         }
         let entry = policy::find(kind).map_err(refuse)?;
         let settings = self::settings(kind, &table(entry), settings)?;
+        let settings = entry.spelled(&settings).map_err(refuse_keywords)?;
         let dim = whole("dim", dim, 1..=policy::MAX_FEATURES as u64)? as usize;
         let seed = whole("seed", seed, 0..=u64::MAX)?;
         let policy = policy::build(kind, dim, &settings, Key::new(seed)).map_err(refuse_keywords)?;

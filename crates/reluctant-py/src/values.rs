@@ -112,7 +112,8 @@ pub(crate) fn policies(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let rows = registry.policies().iter().map(|entry| {
         let row = describe(py, entry)?;
         row.set_item("sphere", entry.sphere)?;
-        let common = COMMON.iter().map(|param| describe_param(py, param)).collect::<PyResult<Vec<_>>>()?;
+        let common = COMMON.iter().copied().chain(entry.second_name());
+        let common = common.map(|param| describe_param(py, &param)).collect::<PyResult<Vec<_>>>()?;
         row.as_any().get_item("params")?.call_method1("extend", (common,))?;
         let samples = entry.samples.iter().map(|sample| write_settings(py, entry.params, &sample.settings()));
         row.set_item("samples", samples.collect::<PyResult<Vec<_>>>()?)?;

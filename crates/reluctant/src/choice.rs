@@ -37,9 +37,13 @@ pub struct Choice<'a> {
     /// By how much it appealed: the number that was the greatest, mean plus width of an optimist or the drawn value of
     /// a sampler. `None` if the action was left to chance.
     pub appeal: Option<f64>,
-    /// The probability (on the sphere: the density) with which this action was chosen, 1 if nothing was left to chance.
-    /// `None` where it is not known: that of Thompson sampling has no closed form.
+    /// The probability (on the sphere, if it was left to chance: the density) with which this action was chosen, 1 if
+    /// nothing was left to chance.
+    /// `None` where it is not known at once: that of Thompson sampling has no closed form, and is computed on request
+    /// ([`Policy::propensity`](crate::Policy#method.propensity)).
     pub propensity: Option<f64>,
+    /// The standard error of the propensity, where it was estimated; 0 if it is exact.
+    pub propensity_error: f64,
     /// For an optimistic choice from the sphere: how sure it is that no other action scores higher.
     pub certificate: Option<Certificate>,
 }
@@ -54,6 +58,7 @@ impl<'a> Choice<'a> {
             score,
             appeal: Some(score.upper()),
             propensity: Some(1.0),
+            propensity_error: 0.0,
             certificate: None,
         }
     }
@@ -68,6 +73,7 @@ impl<'a> Choice<'a> {
             score,
             appeal,
             propensity: Some(1.0),
+            propensity_error: 0.0,
             certificate: None,
         }
     }
@@ -81,11 +87,12 @@ impl<'a> Choice<'a> {
             score,
             appeal: Some(score.upper()),
             propensity: Some(1.0),
+            propensity_error: 0.0,
             certificate: None,
         }
     }
 
-    /// The same choice, made because a drawn value was the greatest: nobody knows with which probability.
+    /// The same choice, made because a drawn value was the greatest: with which probability is not known yet.
     #[must_use]
     pub fn drawn(self, value: f64) -> Self {
         Choice { appeal: Some(value), propensity: None, ..self }

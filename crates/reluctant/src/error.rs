@@ -40,6 +40,14 @@ pub enum Error {
         /// What it should be.
         expected: String,
     },
+    /// A parameter that was given under both of its names.
+    #[error("{name} and {first} are two names of one parameter: give one of them")]
+    GivenTwice {
+        /// The second name.
+        name: &'static str,
+        /// The first name.
+        first: &'static str,
+    },
     /// A name that is in no registry or table.
     #[error("unknown {kind} '{name}'{}", suggestion(nearest, known))]
     Unknown {

@@ -110,7 +110,7 @@ pub use offer::{Context, Name, Offer, Rows, Space};
 pub use params::{Literal, Params, Settings, Value};
 pub use piecewise::PiecewiseNet;
 pub use play::{play, play_together};
-pub use policy::{Policy, Snapshot};
+pub use policy::{Policy, Propensity, Snapshot};
 pub use registry::Registry;
 pub use relu::ReluNet;
 pub use rng::{Key, Purpose, Stream};

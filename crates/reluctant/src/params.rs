@@ -356,7 +356,7 @@ impl Param {
     }
 
     /// The value that `given` stands for; `None` where it shall be computed.
-    fn check(&self, given: &Value) -> Result<Option<Value>> {
+    pub(crate) fn check(&self, given: &Value) -> Result<Option<Value>> {
         match (given, self.initial) {
             (Value::Word(word), Initial::Auto(_)) if word == AUTO => Ok(None),
             _ => self.kind.check(self.name, given, &self.allowed()).map(Some),

@@ -25,6 +25,7 @@ enum Fault {
     IndexOutOfRange,
     ActionIsNotTheRow,
     PropensityZero,
+    SaysOneWhileExploring,
     TakesAnyDimension,
     NanOnZeroArms,
     PanicsOnSingleArm,
@@ -124,6 +125,7 @@ impl Policy for Toy {
             Fault::IndexOutOfRange => choice.index = Some(rows.len()),
             Fault::ActionIsNotTheRow => choice.action = Cow::Owned(choice.action.iter().map(|x| 1.01 * x).collect()),
             Fault::PropensityZero => choice.propensity = Some(0.0),
+            Fault::SaysOneWhileExploring => choice.propensity = Some(1.0),
             _ => {}
         }
         Ok(choice)
@@ -245,6 +247,11 @@ fn arm_in_range() {
 }
 
 #[test]
+fn propensities_match_frequencies() {
+    rejected_by("propensities_match_frequencies", &[Fault::SaysOneWhileExploring]);
+}
+
+#[test]
 fn wrong_dimension_refused() {
     rejected_by("wrong_dimension_refused", &[Fault::TakesAnyDimension]);
 }
@@ -270,7 +277,10 @@ fn sphere_as_declared() {
 
 #[test]
 fn same_key_same_history() {
-    rejected_by("same_key_same_history", &[Fault::DrawsWithoutTheKey, Fault::ReadsTheScratch]);
+    rejected_by("same_key_same_history", &[Fault::ReadsTheScratch]);
+    // What does not depend on the key is not left to chance either.
+    let names: Vec<&str> = failed(&subject(Fault::DrawsWithoutTheKey)).iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["propensities_match_frequencies", "same_key_same_history"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod evaluate;
 mod fit;
 mod help;
 mod input;
@@ -22,6 +23,8 @@ pub(crate) fn dispatch(registry: &Registry, args: Args) -> Result<(), Failure> {
         Command::Reproduce(options) => reproduce::reproduce(registry, &options),
         Command::Run(options) => run::run(registry, &options),
         Command::Report(options) => report::report(registry, &options),
+        Command::Evaluate(options) => evaluate::evaluate_one(registry, &options),
+        Command::Choose(options) => evaluate::choose(registry, &options),
         Command::Fit(options) => fit::fit(&options),
         Command::List { name, json } => list::list(registry, name.as_deref(), json),
         Command::Theory(options) => theory::theory(&options),

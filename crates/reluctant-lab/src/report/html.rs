@@ -12,7 +12,7 @@ mod words;
 pub use compare::compare;
 
 use self::live::Share;
-use self::table::{number, table, words};
+pub(crate) use self::table::{number, table, words};
 use self::words::{COLUMNS, THEORY};
 use super::draw::svg::{element, escape};
 use super::draw::{Font, Scene};
@@ -51,11 +51,11 @@ pub fn render(digest: &Digest<'_>) -> Result<String, String> {
             bound.as_ref().map_or_else(String::new, |bound| figure(bound, "The mean beside what theory allows."));
         body += &section(environment, &regret, &bound);
     }
-    Ok(page(&results.title, &(body + &glossary())))
+    Ok(page(&results.title, &(body + &glossary(COLUMNS))))
 }
 
 /// A whole page around its body.
-fn page(title: &str, body: &str) -> String {
+pub(crate) fn page(title: &str, body: &str) -> String {
     let title = escape(title);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{ALONE}\n\
@@ -65,9 +65,10 @@ fn page(title: &str, body: &str) -> String {
     )
 }
 
-fn glossary() -> String {
+/// What the words of a page mean, at its end.
+pub(crate) fn glossary(meanings: &[(&str, &str)]) -> String {
     let meanings: String =
-        COLUMNS.iter().map(|(name, meaning)| format!("<dt>{name}</dt><dd>{meaning}</dd>\n")).collect();
+        meanings.iter().map(|(name, meaning)| format!("<dt>{name}</dt><dd>{meaning}</dd>\n")).collect();
     format!("<h2>How to read this</h2>\n<dl>\n{meanings}</dl>\n")
 }
 
@@ -87,7 +88,7 @@ fn section(environment: &EnvironmentDigest<'_>, regret: &str, bound: &str) -> St
     html + "</section>\n"
 }
 
-fn framed(scene: &Scene, caption: &str) -> String {
+pub(crate) fn framed(scene: &Scene, caption: &str) -> String {
     format!("<figure>\n{}<figcaption>{caption}</figcaption>\n</figure>\n", element(scene))
 }
 

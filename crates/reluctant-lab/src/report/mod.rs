@@ -4,7 +4,7 @@
 //! output, write `render(&Digest)` in its own file and add a line to [`OUTPUTS`].
 
 mod digest;
-mod text;
+pub(crate) mod text;
 mod thin;
 
 pub mod csv;
@@ -122,7 +122,7 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// Replaces the file at `path` as a whole: writes a neighbour, then renames it.
-fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
     let neighbour = path.with_file_name(name);

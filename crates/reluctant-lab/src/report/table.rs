@@ -19,7 +19,7 @@ const LINEAR: &str = "linear: the share of trials that pay about as much in each
     1 % of what random choice pays. It says how many, not how much: beside a low regret it is no failure.";
 
 /// Three rules and no more, as books set tables.
-const STYLE: TableStyle = TableStyle::new()
+pub(crate) const STYLE: TableStyle = TableStyle::new()
     .top_border(LineStyle::new('─', '─', '─', '─'))
     .header_separator(LineStyle::new('─', '─', '─', '─'))
     .bottom_border(LineStyle::new('─', '─', '─', '─'));

@@ -197,6 +197,10 @@ impl Heads for GradientHeads {
         self.trained.warning()
     }
 
+    fn draws_normally(&self) -> bool {
+        true
+    }
+
     fn save(&self) -> Result<serde_json::Value> {
         state(self)
     }

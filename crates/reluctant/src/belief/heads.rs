@@ -72,6 +72,12 @@ pub trait Heads: fmt::Debug + Send + Sync {
     /// of a draw from the belief. What belongs to one action alone is drawn from the key branched by the action's name.
     fn draw(&self, x: &[f64], actions: Asked<'_>, scale: f64, key: Key, scratch: &mut Scratch);
 
+    /// Whether the drawn values of actions are normal with the means and widths of [`Heads::predict`],
+    /// independent of each other.
+    fn draws_normally(&self) -> bool {
+        false
+    }
+
     /// What is amiss, if something is.
     fn warning(&self) -> Option<String> {
         None

@@ -92,6 +92,19 @@ impl Linear {
         add_draw(self.ellipsoid.covariance(), scale, key, weights, work);
     }
 
+    /// Mean and `scale` times the spread of the value at x less that at y. `phi` is memory to work in.
+    pub(crate) fn difference(&self, x: &[f64], y: &[f64], scale: f64, phi: &mut Vec<f64>) -> Score {
+        phi.clear();
+        self.features.append(y, phi);
+        let size = phi.len();
+        self.features.append(x, phi);
+        let (first, second) = phi.split_at_mut(size);
+        first.iter_mut().zip(second).for_each(|(y, x)| *y = *x - *y);
+        phi.truncate(size);
+        let (mean, squared) = self.ellipsoid.mean_and_squared_width(phi);
+        Score { mean, width: scale * squared.sqrt() }
+    }
+
     /// Mean and `scale` times the spread at one x. `phi` holds its features afterwards.
     pub(crate) fn score_of(&self, x: &[f64], scale: f64, phi: &mut Vec<f64>) -> Score {
         phi.clear();

@@ -21,6 +21,7 @@ mod choosing;
 pub mod environments;
 mod game;
 mod learning;
+mod propensities;
 mod saving;
 
 use std::fmt;
@@ -58,6 +59,11 @@ pub const CHECKS: &[Check] = &[
         name: "arm_in_range",
         why: "a choice names a row on offer, is that row, and says with which probability it was made",
         run: choosing::arm_in_range,
+    },
+    Check {
+        name: "propensities_match_frequencies",
+        why: "a log can only be evaluated if choices are made as often as their propensities say",
+        run: propensities::propensities_match_frequencies,
     },
     Check {
         name: "wrong_dimension_refused",

@@ -219,6 +219,12 @@ impl Policy for ByChance {
         Ok(picked.of(Choice::row(rows, picked.index, scores[picked.index])))
     }
 
+    fn probabilities(&self, offer: Offer<'_>, scratch: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
+        self.score(offer, scratch)?;
+        self.state.rule.probabilities(&scratch.scores, self.state.learnt, out);
+        Ok(true)
+    }
+
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
         let x = check_observation(self.name, self.dim(), action, reward)?;
         self.state.belief.get_mut().learn(x, reward);

@@ -6,7 +6,7 @@
 //! a hidden layer that all actions share, and a head an action.
 //!
 //! Inputs and rewards are scaled by what was seen. All rewards are kept. A score's width is the standard deviation of
-//! the members. The probability of a choice is not known: it has no propensity.
+//! the members. The probability of a choice is estimated, on request.
 
 use serde::{Deserialize, Serialize};
 

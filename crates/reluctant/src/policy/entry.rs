@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::joined::{JOIN, Join, Joined};
+use super::mixed::{CHANCE, EXPLORE, Mixed};
 use super::per_action::{Models, PerAction};
 use super::shared::{Shared, SharedModel};
 use super::snapshot::inconsistent;
@@ -16,7 +17,7 @@ use crate::params::{Literal, Param, Params, Settings, Value};
 use crate::rng::Key;
 
 /// The parameters that every policy takes besides its own.
-pub const COMMON: &[Param] = &[JOIN];
+pub const COMMON: &[Param] = &[JOIN, CHANCE];
 
 /// A row of the registry.
 #[derive(Clone)]
@@ -93,9 +94,10 @@ impl Entry {
         settings: &Settings,
         key: Key,
     ) -> Result<(Box<dyn Policy>, Settings)> {
-        let space = space.into();
+        let (space, settings) = (space.into(), &self.spelled(settings)?);
         let params = self.resolve(settings)?;
         let policy = self.build_for(space, &params, settings, key)?;
+        let policy = Mixed::wrap(policy, &params, settings)?;
         Ok((policy, params.used()))
     }
 
@@ -110,7 +112,29 @@ impl Entry {
     /// The settings with every default, checked.
     pub fn resolve(&self, settings: &Settings) -> Result<Params> {
         let table: Vec<Param> = self.params.iter().chain(COMMON).copied().collect();
-        Params::resolve(self.name, &table, settings)
+        Params::resolve(self.name, &table, &self.spelled(settings)?)
+    }
+
+    /// The second name of a parameter that this policy takes, unless one of its own has it.
+    pub fn second_name(&self) -> Option<Param> {
+        (!self.params.iter().any(|param| param.name == EXPLORE.name)).then_some(EXPLORE)
+    }
+
+    /// The settings with every parameter under its first name, so that the same policy has the same settings.
+    pub fn spelled(&self, settings: &Settings) -> Result<Settings> {
+        let Some((second, value)) = self.second_name().and_then(|second| Some((second, settings.get(second.name)?)))
+        else {
+            return Ok(settings.clone());
+        };
+        if settings.get(CHANCE.name).is_some() {
+            return Err(Error::GivenTwice { name: second.name, first: CHANCE.name });
+        }
+        let mut spelled = settings.clone().only(|name| name != second.name);
+        // Checked here, so that an error has the name that was given.
+        if let Some(value) = second.check(value)? {
+            spelled.set(CHANCE.name, value);
+        }
+        Ok(spelled)
     }
 
     fn build_for(&self, space: Space, params: &Params, settings: &Settings, key: Key) -> Result<Box<dyn Policy>> {
@@ -153,6 +177,12 @@ impl Entry {
     /// The policy behind a snapshot, exactly as it was.
     pub fn restore(&self, snapshot: Snapshot) -> Result<Box<dyn Policy>> {
         snapshot.check_format()?;
+        let chance = snapshot.chance;
+        let policy = self.restore_form(snapshot)?;
+        Ok(Mixed::of(policy, chance))
+    }
+
+    fn restore_form(&self, snapshot: Snapshot) -> Result<Box<dyn Policy>> {
         match snapshot.form {
             Form::Vectors => self.restore_plain(snapshot.state),
             Form::Joined => Ok(Box::new(Joined::restore(snapshot.state, |state| self.restore_plain(state))?)),

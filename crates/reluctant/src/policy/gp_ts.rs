@@ -2,8 +2,8 @@
 //!
 //! Each round draws a function from the posterior of a Gaussian process, a whole function at once by pathwise
 //! conditioning, and takes its best arm. The function's distance from the posterior mean is multiplied by `scale`; 1 is
-//! the posterior itself. A score's width is one standard deviation of the posterior. The probability of a choice has no
-//! closed form: it has no propensity.
+//! the posterior itself. A score's width is one standard deviation of the posterior. The probability of a choice is
+//! computed on request: exactly in contexts, else it is estimated.
 //!
 //! Length-scale and signal variance are given, or fitted by evidence when there are 16, 32, … 256 observations. At most
 //! `budget` points are kept, but no observation is forgotten: what the points do not express is projected onto them.

@@ -153,10 +153,15 @@ impl Policy for Joined {
 
     fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         self.with_rows(offer, scratch, |context, rows, scratch| {
-            let Choice { index, score, appeal, propensity, .. } = self.policy.select(rows, key, scratch)?;
+            let Choice { index, score, appeal, propensity, propensity_error, .. } =
+                self.policy.select(rows, key, scratch)?;
             let named = Choice::named(context, index.unwrap_or(0), score);
-            Ok(Choice { appeal, propensity, ..named })
+            Ok(Choice { appeal, propensity, propensity_error, ..named })
         })
+    }
+
+    fn probabilities(&self, offer: Offer<'_>, scratch: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
+        self.with_rows(offer, scratch, |_, rows, scratch| self.policy.probabilities(rows, scratch, out))
     }
 
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {

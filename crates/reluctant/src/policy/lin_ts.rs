@@ -5,11 +5,12 @@
 //! draws weights from it and takes their best arm. v = 1 is the posterior itself; the proof of Agrawal and Goyal needs
 //! v of order √D, practice often less than 1.
 //!
-//! A score's width is one standard deviation of the posterior. The probability of a choice has no
-//! closed form: it has no propensity.
+//! A score's width is one standard deviation of the posterior. The probability of a choice has
+//! a closed form for two arms and in contexts; else it is estimated, on request.
 
 use serde::{Deserialize, Serialize};
 
+use super::independent::first_of_two;
 use super::{
     Build, Contexts, Entry, Fitted, Policy, Restore, Sample, Snapshot, confidence, observations, read_state, sampling,
 };
@@ -100,6 +101,27 @@ impl Policy for LinTs {
             }
             Offer::Context(_) => Err(Error::unexpected_context(ENTRY.name)),
         }
+    }
+
+    fn probabilities(&self, offer: Offer<'_>, scratch: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
+        offer.expect_dim(self.dim())?;
+        let Offer::Rows(rows) = offer else { return Ok(false) };
+        if rows.len() > 2 {
+            return Ok(false);
+        }
+        // The difference of two values is normal.
+        let ahead = (rows.len() == 2).then(|| {
+            let difference = self.belief.difference(rows.get(0), rows.get(1), self.spread, &mut scratch.phi);
+            first_of_two(difference)
+        });
+        out.clear();
+        out.push(ahead.unwrap_or(1.0));
+        out.extend(ahead.map(|p| 1.0 - p));
+        Ok(true)
+    }
+
+    fn draws_normally(&self) -> bool {
+        true
     }
 
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {

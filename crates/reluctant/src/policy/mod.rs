@@ -12,9 +12,11 @@ mod epsilon_greedy;
 mod fitted;
 mod gp_ts;
 mod gp_ucb;
+mod independent;
 mod joined;
 mod lifted;
 mod lin_ts;
+mod mixed;
 mod named;
 mod neural_linear;
 mod neural_linucb;
@@ -27,6 +29,7 @@ mod oful;
 mod oracle;
 mod per_action;
 mod plausible;
+mod propensity;
 mod rule;
 mod rules;
 mod shared;
@@ -60,6 +63,7 @@ pub use gp_ts::GpTs;
 pub use gp_ucb::GpUcb;
 pub use joined::{JOIN, Joined};
 pub use lin_ts::LinTs;
+pub use mixed::{CHANCE, EXPLORE, Mixed};
 pub use neural_linear::NeuralLinear;
 pub use neural_linucb::NeuralLinUcb;
 pub use neural_ts::NeuralTs;
@@ -71,6 +75,7 @@ pub use oful::Oful;
 pub use oracle::Oracle;
 pub use per_action::PerAction;
 pub use plausible::Plausible;
+pub use propensity::Propensity;
 pub use rule::Rule;
 pub use shared::{Acting, Shared, SharedModel};
 pub use snapshot::{Form, Snapshot};
@@ -142,6 +147,20 @@ pub trait Policy: fmt::Debug + Send + Sync {
     /// scale, reads more.
     fn select_in<'a>(&self, round: &Round<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         self.select(round.offer, key, scratch)
+    }
+
+    /// The probability of every action of a finite offer to be chosen, into `out`, and true; false if it is
+    /// not known, or
+    /// if choices say it themselves because nothing is left to chance.
+    fn probabilities(&self, offer: Offer<'_>, scratch: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
+        let _ = (offer, scratch, out);
+        Ok(false)
+    }
+
+    /// Whether the value that it draws for a single arm, its appeal, is normal with the mean and width of the
+    /// arm's score.
+    fn draws_normally(&self) -> bool {
+        false
     }
 
     /// Learns that `action` was rewarded with `reward`.

@@ -9,7 +9,7 @@
 //! regression.
 //!
 //! Besides the published method, inputs and rewards are scaled by what was seen. All rewards are kept. A score's width
-//! is one standard deviation. The probability of a choice has no closed form: it has no propensity.
+//! is one standard deviation. The probability of a choice is estimated, on request.
 
 use serde::{Deserialize, Serialize};
 

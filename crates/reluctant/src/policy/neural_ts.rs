@@ -5,10 +5,11 @@
 //! standard deviation √(λν·gᵀU⁻¹g) (under `zhou` γ·√(gᵀZ⁻¹g/m)), and takes the greatest. Networks, updates and what
 //! happens in contexts are described at `neural-ucb`.
 //!
-//! A score's width is one standard deviation. The probability of a choice has no closed form: it has no propensity.
+//! A score's width is one standard deviation. The probability of a choice is computed on request, exactly.
 
 use serde::{Deserialize, Serialize};
 
+use super::independent::greatest;
 use super::{
     Build, Contexts, Entry, Explanation, Policy, Restore, Rule, Sample, SharedModel, Snapshot, explain_by_score,
     read_state, sampling_each,
@@ -79,6 +80,12 @@ impl Policy for NeuralTs {
     fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
         offer.expect_dim(self.dim())?;
         Ok(sampling_each(&self.belief, offer.rows(ENTRY.name)?, self.belief.scale(), key, scratch))
+    }
+
+    fn probabilities(&self, offer: Offer<'_>, scratch: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
+        self.score(offer, scratch)?;
+        greatest(&scratch.scores, out);
+        Ok(true)
     }
 
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {

@@ -135,6 +135,11 @@ impl Policy for NnUcb {
         Ok(())
     }
 
+    fn model(&self) -> (String, String) {
+        let why = format!("it plays the arm of greatest mean + {} standard deviations", self.beta);
+        (format!("a trained network, with the width of {}", self.belief.spread().kernel()), why)
+    }
+
     fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::of(ENTRY.name, self)
     }

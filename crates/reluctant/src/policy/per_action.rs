@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::independent::greatest;
 use super::named::{context_of, name_of};
 use super::snapshot::{inconsistent, unreadable};
 use super::{Explanation, Fitted, Form, Policy, Snapshot};
@@ -143,6 +144,29 @@ impl Policy for PerAction {
             (None, Some((i, score, _))) => Choice::named(context, i, score),
             (None, None) => Choice::named(context, 0, Score::default()),
         })
+    }
+
+    fn probabilities(&self, offer: Offer<'_>, scratch: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
+        let context = context_of(self.name, self.dim(), offer)?;
+        let x = Offer::Rows(Rows::trusted(self.dim(), context.features()));
+        let mut scores = Vec::with_capacity(context.names().len());
+        let (mut explored, mut normal) = (0, true);
+        out.clear();
+        for name in context.names() {
+            let policy = self.of(name);
+            // Whether it explores does not depend on the key.
+            let choice = policy.select(x, self.key.branch(name), scratch)?;
+            explored += usize::from(choice.appeal.is_none());
+            normal &= policy.draws_normally();
+            out.push(if choice.appeal.is_none() { 1.0 } else { 0.0 });
+            scores.push(choice.score);
+        }
+        if explored > 0 {
+            out.iter_mut().for_each(|p| *p /= explored as f64);
+        } else if normal || scores.len() == 1 {
+            greatest(&scores, out);
+        }
+        Ok(explored > 0 || normal || scores.len() == 1)
     }
 
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {

@@ -129,7 +129,7 @@ impl Rule {
     }
 
     /// The probability of each place, into `out`; the place of greatest mean.
-    fn probabilities(&self, scores: &[Score], learnt: u64, out: &mut Vec<f64>) -> usize {
+    pub(super) fn probabilities(&self, scores: &[Score], learnt: u64, out: &mut Vec<f64>) -> usize {
         let best = argmax(scores.iter().map(|score| score.mean)).unwrap_or(0);
         let (count, round) = (scores.len() as f64, learnt as f64 + 1.0);
         out.clear();

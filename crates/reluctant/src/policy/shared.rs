@@ -9,6 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::independent::greatest;
 use super::named::{context_of, name_of};
 use super::rule::Rule;
 use super::snapshot::{inconsistent, unreadable};
@@ -112,6 +113,21 @@ impl Policy for Shared {
         Ok(self.asking(context.names(), scratch, |actions, scratch| {
             self.rule.choose(belief, (context, actions), self.learnt, key, scratch)
         }))
+    }
+
+    fn probabilities(&self, offer: Offer<'_>, scratch: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
+        self.score(offer, scratch)?;
+        match self.rule {
+            Rule::Optimism(_) => return Ok(false),
+            Rule::EpsilonGreedy { .. } | Rule::InverseGap { .. } => {
+                self.rule.probabilities(&scratch.scores, self.learnt, out);
+            }
+            Rule::Sampling(_) if self.belief.draws_normally() || scratch.scores.len() == 1 => {
+                greatest(&scratch.scores, out);
+            }
+            Rule::Sampling(_) => return Ok(false),
+        }
+        Ok(true)
     }
 
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {

@@ -17,6 +17,9 @@ pub struct Snapshot {
     /// What it was made for.
     #[serde(default, skip_serializing_if = "Form::is_vectors")]
     pub form: Form,
+    /// The share of choices that are left to chance.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub chance: f64,
     /// The state itself.
     pub state: serde_json::Value,
 }
@@ -49,7 +52,7 @@ impl Snapshot {
     /// The snapshot of a policy's state.
     pub fn of(policy: &'static str, state: &impl Serialize) -> Result<Self> {
         let state = serde_json::to_value(state).map_err(unreadable)?;
-        Ok(Snapshot { format: Self::FORMAT, policy: policy.to_owned(), form: Form::Vectors, state })
+        Ok(Snapshot { format: Self::FORMAT, policy: policy.to_owned(), form: Form::Vectors, chance: 0.0, state })
     }
 
     /// The same of a policy that was made for contexts.
@@ -59,6 +62,11 @@ impl Snapshot {
 
     /// An error unless this version can read it.
     pub(super) fn check_format(&self) -> Result<()> {
+        if !(0.0..=1.0).contains(&self.chance) {
+            let reason =
+                format!("it leaves the share {} of its choices to chance, which is not from 0 to 1", self.chance);
+            return Err(Error::Snapshot { reason });
+        }
         if self.format == Self::FORMAT {
             return Ok(());
         }
@@ -75,6 +83,10 @@ impl Snapshot {
     pub fn parse(text: &str) -> Result<Self> {
         serde_json::from_str(text).map_err(unreadable)
     }
+}
+
+fn is_zero(x: &f64) -> bool {
+    *x == 0.0
 }
 
 /// A state that cannot be read or written.

@@ -58,6 +58,14 @@ impl Policy for Uniform {
         })
     }
 
+    fn probabilities(&self, offer: Offer<'_>, _: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
+        offer.expect_dim(self.dim)?;
+        let count = offer.count().unwrap_or(0);
+        out.clear();
+        out.resize(count, 1.0 / count as f64);
+        Ok(count > 0)
+    }
+
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
         check_any(self.dim, action, reward)
     }

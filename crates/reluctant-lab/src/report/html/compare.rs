@@ -11,6 +11,7 @@ use super::super::text::{self, NONE};
 use super::super::{Digest, EnvironmentDigest, PolicyDigest, labels};
 use super::live::{self, Share};
 use super::table::{Cell, number, table, words};
+use super::words::COLUMNS;
 use super::{chance, framed, glossary, interval, linear, page};
 use crate::stats;
 
@@ -39,7 +40,7 @@ pub fn compare(names: [&str; 2], digests: [&Digest<'_>; 2]) -> Result<String, St
         body += &two.section([first, second], &font, &all, &share);
     }
     body += &two.alone();
-    Ok(page(&format!("{} beside {}", names[0], names[1]), &(body + &glossary())))
+    Ok(page(&format!("{} beside {}", names[0], names[1]), &(body + &glossary(COLUMNS))))
 }
 
 impl<'a, 'd> Two<'a, 'd> {

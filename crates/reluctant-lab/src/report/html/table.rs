@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::draw::svg::escape;
 
 /// A cell.
-pub(super) struct Cell {
+pub(crate) struct Cell {
     class: &'static str,
     text: String,
     key: Option<f64>,
@@ -13,28 +13,28 @@ pub(super) struct Cell {
 
 impl Cell {
     /// Marks the best of a column.
-    pub(super) fn best(self, best: bool) -> Self {
+    pub(crate) fn best(self, best: bool) -> Self {
         if best { Cell { class: "best", ..self } } else { self }
     }
 
     /// The number by which the column is sorted.
-    pub(super) fn key(self, key: Option<f64>) -> Self {
+    pub(crate) fn key(self, key: Option<f64>) -> Self {
         Cell { key, ..self }
     }
 }
 
 /// Words, which stand to the left.
-pub(super) fn words(text: &str) -> Cell {
+pub(crate) fn words(text: &str) -> Cell {
     Cell { class: "words", text: escape(text), key: None }
 }
 
 /// A number, which stands to the right.
-pub(super) fn number(text: String) -> Cell {
+pub(crate) fn number(text: String) -> Cell {
     Cell { class: "", text: escape(&text), key: None }
 }
 
 /// A table with its caption, which only those who listen to the page are told: the heading above says it to others.
-pub(super) fn table(caption: &str, header: &[&str], rows: impl Iterator<Item = Vec<Cell>>) -> String {
+pub(crate) fn table(caption: &str, header: &[&str], rows: impl Iterator<Item = Vec<Cell>>) -> String {
     let mut body = String::new();
     let mut is_words = vec![false; header.len()];
     for row in rows {

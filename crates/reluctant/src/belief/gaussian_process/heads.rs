@@ -117,6 +117,10 @@ impl Heads for GaussianProcesses {
         }));
     }
 
+    fn draws_normally(&self) -> bool {
+        true
+    }
+
     fn save(&self) -> Result<serde_json::Value> {
         state(self)
     }

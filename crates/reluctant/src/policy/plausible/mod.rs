@@ -519,6 +519,23 @@ impl Policy for Plausible {
         }
     }
 
+    fn probabilities(&self, offer: Offer<'_>, _: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
+        offer.expect_dim(self.config.dim)?;
+        let Offer::Rows(rows) = offer else { return Ok(false) };
+        if self.acting_frozen().is_some() || !self.config.sampling || !self.networks_act() {
+            return Ok(false);
+        }
+        let mut values = Vec::new();
+        out.clear();
+        out.resize(rows.len(), 0.0);
+        for (weight, network) in self.ensemble.plausible() {
+            values.clear();
+            network_values(network, rows, &mut values);
+            out[argmax(values.iter().copied()).unwrap_or(0)] += weight;
+        }
+        Ok(true)
+    }
+
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
         let x = check_observation(ENTRY.name, self.config.dim, action, reward)?;
         self.absorb(x, reward);

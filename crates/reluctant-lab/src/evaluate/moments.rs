@@ -1,0 +1,234 @@
+//! Sums over the rounds of a log: an estimate with its intervals, without keeping the rounds.
+
+use reluctant::Key;
+use reluctant::rng::index;
+use serde::Serialize;
+
+use crate::stats::{quantile, t95};
+
+/// What a round adds to an estimate, which [`Shape`] makes of the means.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Part {
+    /// What no weight has a share in.
+    pub plain: f64,
+    /// What is weighted.
+    pub value: f64,
+    /// The weight; for estimators with a bound, what the bound takes from the value.
+    pub weight: f64,
+}
+
+impl Part {
+    /// A number without a weight.
+    pub fn plain(plain: f64) -> Self {
+        Part { plain, ..Part::default() }
+    }
+}
+
+/// What an estimate is made of the means of a log's parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shape {
+    /// plain + value.
+    #[default]
+    Sum,
+    /// plain + value/weight.
+    Normalised,
+    /// value − a·plain − b·(weight − 1), where plain is known to be 0 on average and the weight 1; a and b are those of
+    /// the least variance.
+    Fitted,
+}
+
+/// The lower and the upper end of a 95 % interval.
+pub type Interval = [f64; 2];
+
+/// An estimate with its intervals.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Estimate {
+    /// The estimator.
+    pub name: &'static str,
+    /// Its bound on weights, if it has one: the one of least estimated squared error.
+    pub bound: Option<f64>,
+    /// The estimate.
+    pub value: f64,
+    /// The standard error.
+    pub error: f64,
+    /// From the normal law.
+    pub normal: Interval,
+    /// From rounds drawn again.
+    pub bootstrap: Interval,
+    /// From the empirical Bernstein inequality, which holds for every number of rounds, as long as no contribution lies
+    /// beyond those seen.
+    pub bernstein: Option<Interval>,
+    /// The largest share that one round has in the variance.
+    pub leverage: f64,
+}
+
+/// So many groups of rounds are kept for the bootstrap: up to so many rounds each is a group of its own.
+const BATCHES: usize = 4096;
+
+/// How often rounds are drawn again.
+const RESAMPLES: usize = 1000;
+
+/// log(4/δ) of Maurer and Pontil's inequality, two-sided, for δ = 0.05.
+const LOG_BERNSTEIN: f64 = 4.382_026_634_673_881;
+
+/// Sums of one estimator.
+#[derive(Debug, Clone, Default)]
+pub struct Moments {
+    shape: Shape,
+    count: f64,
+    mean: [f64; 3],
+    /// Σ (aᵢ − ā)(bᵢ − b̄) for the pairs of plain, value and weight.
+    squares: [[f64; 3]; 3],
+    low: f64,
+    high: f64,
+    /// Rounds, plain, value and weight of each group.
+    batches: Vec<[f64; 4]>,
+}
+
+impl Moments {
+    /// Sums of an estimator of this shape.
+    pub fn of(shape: Shape) -> Self {
+        Moments { shape, ..Moments::default() }
+    }
+
+    /// Adds round `number`, from 0.
+    pub fn add(&mut self, number: u64, part: Part) {
+        let all = [part.plain, part.value, part.weight];
+        let whole = part.plain + part.value;
+        (self.low, self.high) =
+            if self.count == 0.0 { (whole, whole) } else { (self.low.min(whole), self.high.max(whole)) };
+        self.count += 1.0;
+        let before: [f64; 3] = std::array::from_fn(|i| all[i] - self.mean[i]);
+        (0..3).for_each(|i| self.mean[i] += before[i] / self.count);
+        for i in 0..3 {
+            (0..3).for_each(|j| self.squares[i][j] += before[i] * (all[j] - self.mean[j]));
+        }
+        let batch = (number % BATCHES as u64) as usize;
+        if self.batches.len() <= batch {
+            self.batches.resize(batch + 1, [0.0; 4]);
+        }
+        let [count, plain, value, weight] = &mut self.batches[batch];
+        *count += 1.0;
+        *plain += part.plain;
+        *value += part.value;
+        *weight += part.weight;
+    }
+
+    /// How many groups of rounds there are.
+    pub fn batches(&self) -> usize {
+        self.batches.len()
+    }
+
+    /// The mean weight and its standard error.
+    pub(super) fn mean_weight(&self) -> (f64, f64) {
+        (self.mean[2], (self.squares[2][2] / (self.count - 1.0).max(1.0) / self.count).sqrt())
+    }
+
+    /// The coefficients of plain and weight that leave the least variance to value − a·plain − b·weight.
+    fn fit(&self) -> [f64; 2] {
+        let [[pp, pv, pw], [_, _, _], [_, wv, ww]] = self.squares;
+        let alone = |covariance: f64, variance: f64| if variance > 0.0 { covariance / variance } else { 0.0 };
+        let determinant = pp * ww - pw * pw;
+        // One follows from the other, or does not vary.
+        if determinant <= 1e-9 * pp * ww {
+            return if ww > 0.0 { [0.0, alone(wv, ww)] } else { [alone(pv, pp), 0.0] };
+        }
+        [(pv * ww - wv * pw) / determinant, (wv * pp - pv * pw) / determinant]
+    }
+
+    fn combine(&self, fit: [f64; 2], plain: f64, value: f64, weight: f64) -> f64 {
+        match self.shape {
+            Shape::Sum => plain + value,
+            Shape::Normalised => plain + value / weight,
+            Shape::Fitted => value - fit[0] * plain - fit[1] * (weight - 1.0),
+        }
+    }
+
+    fn value(&self) -> f64 {
+        self.combine(self.fit(), self.mean[0], self.mean[1], self.mean[2])
+    }
+
+    /// The variance of a round's share in the estimate.
+    fn variance(&self) -> f64 {
+        // The derivatives of the estimate by the three means.
+        let by = match self.shape {
+            Shape::Sum => [1.0, 1.0, 0.0],
+            Shape::Normalised => {
+                let weight = self.mean[2];
+                [1.0, 1.0 / weight, -self.mean[1] / (weight * weight)]
+            }
+            Shape::Fitted => {
+                let [a, b] = self.fit();
+                [-a, 1.0, -b]
+            }
+        };
+        let sum: f64 = (0..3).map(|i| (0..3).map(|j| by[i] * by[j] * self.squares[i][j]).sum::<f64>()).sum();
+        // Two numbers were fitted to the rounds.
+        let free = if self.shape == Shape::Fitted { 3.0 } else { 1.0 };
+        sum.max(0.0) / (self.count - free).max(1.0)
+    }
+
+    /// The estimated squared error of an estimator with a bound: its variance, and the square of what the bound takes.
+    pub(super) fn squared_error(&self) -> f64 {
+        self.variance() / self.count + self.mean[2] * self.mean[2]
+    }
+
+    /// The estimate with all its intervals.
+    pub fn estimate(&self, name: &'static str, bound: Option<f64>, bootstrap: &Bootstrap) -> Estimate {
+        let (value, variance) = (self.value(), self.variance());
+        let error = (variance / self.count).sqrt();
+        let around = |half: f64| [value - half, value + half];
+        let range = self.high - self.low;
+        let bernstein = (2.0 * variance * LOG_BERNSTEIN / self.count).sqrt()
+            + 7.0 * range * LOG_BERNSTEIN / (3.0 * (self.count - 1.0).max(1.0));
+        let farthest = (self.high - value).abs().max((value - self.low).abs());
+        Estimate {
+            name,
+            bound,
+            value,
+            error,
+            normal: around(t95(self.count as usize - 1) * error),
+            bootstrap: bootstrap.interval(self),
+            bernstein: (self.shape == Shape::Sum).then(|| around(bernstein)),
+            leverage: if variance > 0.0 { (farthest * farthest / (variance * self.count)).min(1.0) } else { 0.0 },
+        }
+    }
+}
+
+/// Groups of rounds drawn with replacement, the same for all estimators.
+#[derive(Debug)]
+pub struct Bootstrap {
+    drawn: Vec<Vec<u16>>,
+}
+
+impl Bootstrap {
+    /// Draws among so many groups.
+    pub fn new(seed: u64, groups: usize) -> Self {
+        let draw = |i: usize| {
+            let mut stream = Key::new(seed).branch("bootstrap").round(i as u64).stream();
+            (0..groups).map(|_| index(&mut stream, groups) as u16).collect()
+        };
+        Bootstrap { drawn: (0..RESAMPLES).map(draw).collect() }
+    }
+
+    /// The 2.5 % and 97.5 % quantiles of the estimates from the drawn groups.
+    fn interval(&self, sums: &Moments) -> Interval {
+        let fit = sums.fit();
+        let estimate = |groups: &Vec<u16>| {
+            let mut all = [0.0; 4];
+            for group in groups {
+                let batch = &sums.batches[usize::from(*group)];
+                all.iter_mut().zip(batch).for_each(|(sum, x)| *sum += x);
+            }
+            let [count, plain, value, weight] = all;
+            sums.combine(fit, plain / count, value / count, weight / count)
+        };
+        let mut estimates: Vec<f64> = self.drawn.iter().map(estimate).filter(|x| !x.is_nan()).collect();
+        estimates.sort_unstable_by(f64::total_cmp);
+        if estimates.is_empty() {
+            return [f64::NEG_INFINITY, f64::INFINITY];
+        }
+        [quantile(&estimates, 0.025), quantile(&estimates, 0.975)]
+    }
+}
