@@ -37,6 +37,32 @@ pub enum Shape {
     Fitted,
 }
 
+impl Shape {
+    /// The estimate, given the means of plain, value and weight, and the fitted coefficients.
+    fn combine(self, fit: [f64; 2], [plain, value, weight]: [f64; 3]) -> f64 {
+        match self {
+            Shape::Sum => plain + value,
+            Shape::Normalised => plain + value / weight,
+            Shape::Fitted => value - fit[0] * plain - fit[1] * (weight - 1.0),
+        }
+    }
+}
+
+/// Σ (aᵢ − ā)(bᵢ − b̄) for the pairs of plain, value and weight.
+type Squares = [[f64; 3]; 3];
+
+/// The coefficients of plain and weight that leave the least variance to value − a·plain − b·weight.
+fn fit(squares: &Squares) -> [f64; 2] {
+    let [[pp, pv, pw], [_, _, _], [_, wv, ww]] = *squares;
+    let alone = |covariance: f64, variance: f64| if variance > 0.0 { covariance / variance } else { 0.0 };
+    let determinant = pp * ww - pw * pw;
+    // One follows from the other, or does not vary.
+    if determinant <= 1e-9 * pp * ww {
+        return if ww > 0.0 { [0.0, alone(wv, ww)] } else { [alone(pv, pp), 0.0] };
+    }
+    [(pv * ww - wv * pw) / determinant, (wv * pp - pv * pw) / determinant]
+}
+
 /// The lower and the upper end of a 95 % interval.
 pub type Interval = [f64; 2];
 
@@ -52,7 +78,7 @@ pub struct Estimate {
     pub value: f64,
     /// The standard error.
     pub error: f64,
-    /// From the normal law.
+    /// From Student's law, with as many degrees of freedom as there are rounds that make up the variance.
     pub normal: Interval,
     /// From rounds drawn again.
     pub bootstrap: Interval,
@@ -78,8 +104,7 @@ pub struct Moments {
     shape: Shape,
     count: f64,
     mean: [f64; 3],
-    /// Σ (aᵢ − ā)(bᵢ − b̄) for the pairs of plain, value and weight.
-    squares: [[f64; 3]; 3],
+    squares: Squares,
     low: f64,
     high: f64,
     /// Rounds, plain, value and weight of each group.
@@ -127,26 +152,11 @@ impl Moments {
 
     /// The coefficients of plain and weight that leave the least variance to value − a·plain − b·weight.
     fn fit(&self) -> [f64; 2] {
-        let [[pp, pv, pw], [_, _, _], [_, wv, ww]] = self.squares;
-        let alone = |covariance: f64, variance: f64| if variance > 0.0 { covariance / variance } else { 0.0 };
-        let determinant = pp * ww - pw * pw;
-        // One follows from the other, or does not vary.
-        if determinant <= 1e-9 * pp * ww {
-            return if ww > 0.0 { [0.0, alone(wv, ww)] } else { [alone(pv, pp), 0.0] };
-        }
-        [(pv * ww - wv * pw) / determinant, (wv * pp - pv * pw) / determinant]
-    }
-
-    fn combine(&self, fit: [f64; 2], plain: f64, value: f64, weight: f64) -> f64 {
-        match self.shape {
-            Shape::Sum => plain + value,
-            Shape::Normalised => plain + value / weight,
-            Shape::Fitted => value - fit[0] * plain - fit[1] * (weight - 1.0),
-        }
+        fit(&self.squares)
     }
 
     fn value(&self) -> f64 {
-        self.combine(self.fit(), self.mean[0], self.mean[1], self.mean[2])
+        self.shape.combine(self.fit(), self.mean)
     }
 
     /// The variance of a round's share in the estimate.
@@ -169,6 +179,37 @@ impl Moments {
         sum.max(0.0) / (self.count - free).max(1.0)
     }
 
+    /// The standard error, and the degrees of freedom it has, by leaving out each group of rounds in turn. What is fitted
+    /// is fitted anew each time, so that an estimate which hangs on a few rounds does not seem sure; and where few groups
+    /// make up the variance, it has few degrees of freedom.
+    fn jackknife(&self) -> (f64, f64) {
+        let groups = self.batches.len() as f64;
+        if groups < 3.0 {
+            return ((self.variance() / self.count).sqrt(), (self.count - 1.0).max(1.0));
+        }
+        let size = self.count / groups;
+        let units = || self.batches.iter().map(|[_, plain, value, weight]| [plain / size, value / size, weight / size]);
+        let mut mean = [0.0; 3];
+        units().for_each(|unit| (0..3).for_each(|i| mean[i] += unit[i] / groups));
+        let from_mean = |unit: [f64; 3]| -> [f64; 3] { std::array::from_fn(|i| unit[i] - mean[i]) };
+        let mut squares = Squares::default();
+        for off in units().map(from_mean) {
+            (0..3).for_each(|i| (0..3).for_each(|j| squares[i][j] += off[i] * off[j]));
+        }
+        let whole = self.shape.combine(fit(&squares), mean);
+        let share = groups / (groups - 1.0);
+        let moved = units().map(|unit| {
+            let off = from_mean(unit);
+            let without = std::array::from_fn(|i| std::array::from_fn(|j| squares[i][j] - share * off[i] * off[j]));
+            let rest = std::array::from_fn(|i| mean[i] - off[i] / (groups - 1.0));
+            let square = (self.shape.combine(fit(&without), rest) - whole).powi(2);
+            if square.is_finite() { square } else { 0.0 }
+        });
+        let (sum, fourth) = moved.fold((0.0, 0.0), |(sum, fourth), square| (sum + square, fourth + square * square));
+        let free = if fourth > 0.0 { sum * sum / fourth } else { groups - 1.0 };
+        ((sum / share).sqrt(), free.clamp(1.0, groups - 1.0))
+    }
+
     /// The estimated squared error of an estimator with a bound: its variance, and the square of what the bound takes.
     pub(super) fn squared_error(&self) -> f64 {
         self.variance() / self.count + self.mean[2] * self.mean[2]
@@ -177,7 +218,7 @@ impl Moments {
     /// The estimate with all its intervals.
     pub fn estimate(&self, name: &'static str, bound: Option<f64>, bootstrap: &Bootstrap) -> Estimate {
         let (value, variance) = (self.value(), self.variance());
-        let error = (variance / self.count).sqrt();
+        let (error, free) = self.jackknife();
         let around = |half: f64| [value - half, value + half];
         let range = self.high - self.low;
         let bernstein = (2.0 * variance * LOG_BERNSTEIN / self.count).sqrt()
@@ -188,7 +229,7 @@ impl Moments {
             bound,
             value,
             error,
-            normal: around(t95(self.count as usize - 1) * error),
+            normal: around(t95(free as usize) * error),
             bootstrap: bootstrap.interval(self),
             bernstein: (self.shape == Shape::Sum).then(|| around(bernstein)),
             leverage: if variance > 0.0 { (farthest * farthest / (variance * self.count)).min(1.0) } else { 0.0 },
@@ -222,7 +263,7 @@ impl Bootstrap {
                 all.iter_mut().zip(batch).for_each(|(sum, x)| *sum += x);
             }
             let [count, plain, value, weight] = all;
-            sums.combine(fit, plain / count, value / count, weight / count)
+            sums.shape.combine(fit, [plain / count, value / count, weight / count])
         };
         let mut estimates: Vec<f64> = self.drawn.iter().map(estimate).filter(|x| !x.is_nan()).collect();
         estimates.sort_unstable_by(f64::total_cmp);
