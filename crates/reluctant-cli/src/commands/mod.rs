@@ -8,6 +8,8 @@ mod numbers;
 mod report;
 mod reproduce;
 mod run;
+#[cfg(feature = "serve")]
+mod serve;
 mod theory;
 
 use reluctant::Registry;
@@ -22,6 +24,8 @@ pub(crate) fn dispatch(registry: &Registry, args: Args) -> Result<(), Failure> {
         Command::Report { dir } => report::report(registry, &dir),
         Command::Evaluate(options) => evaluate::evaluate_one(registry, &options),
         Command::Choose(options) => evaluate::choose(registry, &options),
+        #[cfg(feature = "serve")]
+        Command::Serve(options) => serve::serve(registry, &options),
         Command::Fit(options) => fit::fit(&options),
         Command::List { json } => list::list(registry, json),
         Command::Theory(options) => theory::theory(&options),

@@ -27,6 +27,9 @@ pub use reward::Rewarded;
 /// A clock that is behind the log by no more than this was only set right; in milliseconds.
 const CLOCK_SLACK: u64 = 5_000;
 
+/// Other processes are told at most this often what was learnt; in milliseconds.
+const PUBLISH: u64 = 100;
+
 /// Why a request is not done; nothing has changed then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
@@ -83,6 +86,8 @@ struct Live {
     unsaved: u64,
     /// Before this time no default reward is due.
     next_due: u64,
+    /// The last event that other processes know the state of, and when they were told.
+    published: (u64, u64),
 }
 
 impl std::fmt::Debug for Engine {
@@ -110,7 +115,8 @@ impl Engine {
             let saved = store.versions(id)?.first().map_or(0, |version| version.n);
             let scratch = Scratch::default();
             let unsaved = state.n.saturating_sub(saved);
-            live.push(Live { spec: spec.clone(), id, key: key(spec), state, scratch, saved, unsaved, next_due: 0 });
+            let (spec, key, published) = (spec.clone(), key(spec), (0, 0));
+            live.push(Live { spec, id, key, state, scratch, saved, unsaved, next_due: 0, published });
         }
         Ok(Engine { config, registry, clock, store, end, live, spoilt: None, stale: false })
     }
@@ -193,12 +199,10 @@ impl Engine {
         let learner = self.store.lease()?;
         for live in &mut self.live {
             if learner {
+                let before = live.state.n;
                 recover::advance(self.store.as_mut(), live.id, &live.spec, &self.registry, &mut live.state)?;
-                live.unsaved = live.state.version.saturating_sub(live.saved);
-            } else if let Some(latest) = self.store.versions(live.id)?.first()
-                && latest.n > live.state.n
-                && let Some(state) = self.store.version_state(live.id, latest.n)?
-            {
+                live.unsaved += live.state.n - before;
+            } else if let Some(state) = self.store.published(live.id, live.state.n)? {
                 live.state = State::restore(&state, &self.registry)?;
             }
         }
@@ -241,12 +245,29 @@ impl Engine {
     ///
     /// One that cannot be written costs time at the next start, and nothing else.
     pub fn save_versions(&mut self, all: bool) {
+        let shared = self.store.is_shared();
         for place in 0..self.live.len() {
-            let due = self.live[place].unsaved >= self.config.snapshot_every || all || self.store.is_shared();
-            if due && self.live[place].state.n > self.live[place].saved {
+            let live = &self.live[place];
+            let changed = live.state.n > live.saved;
+            if changed && (all || live.unsaved >= self.config.snapshot_every) {
                 let _ = self.save_version(place);
             }
+            if shared {
+                let _ = self.publish(place);
+            }
         }
+    }
+
+    /// Lets other processes know what was learnt, now and then.
+    fn publish(&mut self, place: usize) -> Result<()> {
+        let now = self.clock.now();
+        let live = &mut self.live[place];
+        if live.state.n <= live.published.0 || now < live.published.1 + PUBLISH || !self.store.lease()? {
+            return Ok(());
+        }
+        self.store.publish(live.id, live.state.n, &live.state.save()?)?;
+        live.published = (live.state.n, now);
+        Ok(())
     }
 
     fn save_version(&mut self, place: usize) -> Result<()> {

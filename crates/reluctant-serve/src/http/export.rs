@@ -49,10 +49,11 @@ pub(super) async fn log(State(service): Shared, Path(policy): Path<String>, requ
     service.admit(&request, Role::Admin)?;
     let (place, _) = service.policy(&policy)?;
     let after = number(&request, "after")?.unwrap_or(0);
-    let (id, mut store) = (service.ids[place], service.reader()?);
+    let id = service.ids[place];
     let (sender, receiver) = mpsc::channel(AHEAD);
     tokio::task::spawn_blocking(move || {
         // Whoever stops reading ends it; so does a store that fails, which leaves the log cut off.
+        let Ok(mut store) = service.reader() else { return };
         let _ = export(store.as_mut(), id, &policy, after, &mut |lines| {
             let gone = |_| ServeError::Store("nobody reads any more".to_owned());
             sender.blocking_send(lines.into()).map_err(gone)
@@ -125,10 +126,11 @@ pub(super) async fn estimates(State(service): Shared, Path(policy): Path<String>
         let detail = "estimates are being made already; ask again later";
         return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).retry_after(5));
     };
-    let (id, mut store, registry) = (service.ids[place], service.reader()?, service.registry.clone());
+    let id = service.ids[place];
     let made = tokio::task::spawn_blocking(move || {
         let _turn = turn;
-        estimate(store.as_mut(), id, &policy, events, &registry)
+        let mut store = service.reader().map_err(|problem| problem.detail)?;
+        estimate(store.as_mut(), id, &policy, events, &service.registry)
     });
     let failed = |detail: String| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail);
     let made = made.await.map_err(|cause| failed(cause.to_string()))?;

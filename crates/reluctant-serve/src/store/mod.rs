@@ -123,6 +123,18 @@ pub trait Store: Send {
     fn lease(&mut self) -> Result<bool> {
         Ok(true)
     }
+
+    /// Lets other processes know the state of a policy after event `n`, unless they know a later one.
+    fn publish(&mut self, policy: u32, n: u64, state: &[u8]) -> Result<()> {
+        let _ = (policy, n, state);
+        Ok(())
+    }
+
+    /// The state of a policy that was published, if it is of a later event than `after`.
+    fn published(&mut self, policy: u32, after: u64) -> Result<Option<Vec<u8>>> {
+        let _ = (policy, after);
+        Ok(None)
+    }
 }
 
 /// A fact from its text in the log.

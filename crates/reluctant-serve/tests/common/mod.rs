@@ -1,6 +1,6 @@
 //! A service in a folder of its own, and a client that speaks HTTP in a few lines.
 
-#![allow(dead_code, reason = "not every test needs all of it")]
+#![allow(dead_code, unreachable_pub, reason = "not every test needs all of it")]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

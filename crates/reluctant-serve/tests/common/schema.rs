@@ -1,5 +1,7 @@
 //! As much of JSON Schema as the OpenAPI document uses, to hold answers against it.
 
+#![allow(unreachable_pub, reason = "part of a test")]
+
 use serde_json::Value;
 
 /// An error that says where `value` is not what `schema` allows.
