@@ -48,7 +48,11 @@ fn the_service() {
 }
 
 fn start(path: &Path) -> (Child, SocketAddr) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    launch(&mut Command::new(std::env::current_exe().unwrap()), path)
+}
+
+fn launch(command: &mut Command, path: &Path) -> (Child, SocketAddr) {
+    let mut child = command
         .args(["the_service", "--exact", "--nocapture"])
         .env(SERVE, path)
         .stdout(Stdio::piped())
@@ -169,4 +173,42 @@ fn killed_at_any_moment_it_loses_nothing() {
     let checked = check(&config(dir.path(), SERVICE), &registry()).unwrap();
     assert_eq!(checked[0].events, 2 * count);
     println!("killed {kills} times: {count} decisions and as many rewards, none lost, none twice");
+}
+
+/// A disk that is full, played by a limit on the size of files: requests are refused, and what was answered is kept.
+#[test]
+fn a_full_disk_loses_nothing() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let path = dir.path().join("service.toml");
+    std::fs::write(&path, SERVICE).unwrap();
+    let mut limited = Command::new("bash");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 2000; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
+    let (mut child, address) = launch(&mut limited, &path);
+    let mut told = Vec::new();
+    let refused = loop {
+        let id = format!("full-{}", told.len());
+        let body = format!(r#"{{"event":"{id}","context":[0.5,1],"actions":["a","b","c"]}}"#);
+        let reply = common::request(address, "POST", "/v1/p/decide", &[("Content-Type", "application/json")], body.as_bytes());
+        if reply.status != 200 {
+            break reply;
+        }
+        told.push((body, reply.body));
+        assert!(told.len() < 10_000, "the disk is never full");
+    };
+    assert_eq!(refused.status, 503, "{}", refused.text());
+    assert!(refused.text().contains("nothing was done"), "{}", refused.text());
+    assert_eq!(common::request(address, "GET", "/readyz", &[], b"").status, 503);
+    assert_eq!(common::request(address, "GET", "/healthz", &[], b"").status, 200);
+    let state = common::request(address, "GET", "/v1/p", &[], b"").json();
+    assert_eq!(state["decisions"], told.len());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (mut child, address) = start(&path);
+    for (body, before) in &told {
+        let headers = [("Content-Type", "application/json")];
+        assert_eq!(common::request(address, "POST", "/v1/p/decide", &headers, body.as_bytes()).body, *before);
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(check(&config(dir.path(), SERVICE), &registry()).unwrap()[0].events, told.len() as u64);
 }

@@ -1,6 +1,8 @@
 //! What a service is told: `service.toml`, checked before anything is touched.
 
 mod read;
+#[cfg(test)]
+mod tests;
 mod toml_table;
 
 use std::net::SocketAddr;
