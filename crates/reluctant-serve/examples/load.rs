@@ -53,7 +53,9 @@ fn main() {
 
 fn measure((name, policy, arms, dim): Row, time: Duration, folder: &Path) {
     let dir = tempfile::TempDir::new_in(folder).unwrap();
-    let text = format!("listen = \"127.0.0.1:0\"\nstore = \"log.db\"\nlog_requests = false\n[[policy]]\nname = \"p\"\n{policy}\n");
+    let text = format!(
+        "listen = \"127.0.0.1:0\"\nstore = \"log.db\"\nlog_requests = false\n[[policy]]\nname = \"p\"\n{policy}\n"
+    );
     let registry = reluctant_lab::registry();
     let config = Config::parse(&text, &dir.path().join("service.toml"), &registry).unwrap();
     let running = start(config, registry, Clock::Machine).unwrap();
@@ -153,7 +155,9 @@ fn reward_body(first: u64, end: u64, batch: usize) -> Vec<u8> {
 /// Sends a request and reads its answer, which must be good.
 fn post(stream: &mut TcpStream, path: &str, body: &[u8]) {
     let length = body.len();
-    let head = format!("POST {path} HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n");
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    );
     stream.write_all(head.as_bytes()).unwrap();
     stream.write_all(body).unwrap();
     let (mut reply, mut piece) = (Vec::new(), vec![0; 65_536]);
@@ -163,7 +167,8 @@ fn post(stream: &mut TcpStream, path: &str, body: &[u8]) {
         reply.extend_from_slice(&piece[..read]);
         let Some(end) = reply.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
         let head = String::from_utf8_lossy(&reply[..end]).to_lowercase();
-        let length: usize = head.split("content-length: ").nth(1).unwrap().lines().next().unwrap().trim().parse().unwrap();
+        let length: usize =
+            head.split("content-length: ").nth(1).unwrap().lines().next().unwrap().trim().parse().unwrap();
         if reply.len() >= end + 4 + length {
             let body = String::from_utf8_lossy(&reply[end + 4..]);
             assert!(head.starts_with("http/1.1 200") && !body.contains("\"detail\""), "{head}\n{body}");
@@ -184,7 +189,8 @@ fn recovery(events: u64, folder: &Path) {
     let text = "store = \"log.db\"\n[[policy]]\nname = \"p\"\nkind = \"oful\"\ndim = 20\n";
     let registry = reluctant_lab::registry();
     let config = Config::parse(text, &dir.path().join("service.toml"), &registry).unwrap();
-    let open = || Engine::open(config.clone(), registry.clone(), open_store(&config.store).unwrap(), Clock::Machine).unwrap();
+    let open =
+        || Engine::open(config.clone(), registry.clone(), open_store(&config.store).unwrap(), Clock::Machine).unwrap();
     let mut engine = open();
     let mut stream = Key::new(1).stream();
     for group in 0..events.div_ceil(2000) {

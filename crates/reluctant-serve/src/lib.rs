@@ -25,4 +25,4 @@ pub mod writer;
 pub use config::Config;
 pub use engine::Engine;
 pub use error::{Result, ServeError};
-pub use run::{Running, check, open_store, run, start};
+pub use run::{Running, check, open_reader, open_store, run, start};

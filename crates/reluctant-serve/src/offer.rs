@@ -107,7 +107,33 @@ fn put_count(out: &mut Vec<u8>, count: usize) {
 
 fn put_numbers(out: &mut Vec<u8>, numbers: &[f64]) {
     put_count(out, numbers.len());
-    numbers.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()));
+    let Some(digits) = (0..=MOST_DIGITS).find(|digits| numbers.iter().all(|x| short(*x, *digits).is_some())) else {
+        out.push(WHOLE);
+        numbers.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()));
+        return;
+    };
+    out.push(digits);
+    numbers.iter().filter_map(|x| short(*x, digits)).for_each(|short| out.extend_from_slice(&short.to_le_bytes()));
+}
+
+/// Features are often rounded: numbers that all have at most so many digits after the point take two bytes instead of eight.
+const MOST_DIGITS: u8 = 4;
+/// Stands in the place of the digits where numbers are kept whole.
+const WHOLE: u8 = u8::MAX;
+
+/// The number of units of the last digit, if that gives `x` to the bit.
+fn short(x: f64, digits: u8) -> Option<i16> {
+    let units = (x * unit(digits)).round();
+    let short = (units.abs() <= f64::from(i16::MAX)).then_some(units as i16)?;
+    (long(short, digits).to_bits() == x.to_bits()).then_some(short)
+}
+
+fn long(short: i16, digits: u8) -> f64 {
+    f64::from(short) / unit(digits)
+}
+
+fn unit(digits: u8) -> f64 {
+    [1.0, 10.0, 100.0, 1000.0, 10_000.0][usize::from(digits.min(MOST_DIGITS))]
 }
 
 struct Bytes<'a>(&'a [u8]);
@@ -124,9 +150,13 @@ impl<'a> Bytes<'a> {
     }
 
     fn numbers(&mut self) -> Option<Vec<f64>> {
-        let count = self.count()?;
-        let bytes = self.take(count.checked_mul(8)?)?;
-        bytes.chunks_exact(8).map(|chunk| Some(f64::from_le_bytes(chunk.try_into().ok()?))).collect()
+        let (count, digits) = (self.count()?, self.take(1)?[0]);
+        if digits == WHOLE {
+            let bytes = self.take(count.checked_mul(8)?)?;
+            return bytes.chunks_exact(8).map(|chunk| Some(f64::from_le_bytes(chunk.try_into().ok()?))).collect();
+        }
+        let bytes = self.take(count.checked_mul(2).filter(|_| digits <= MOST_DIGITS)?)?;
+        bytes.chunks_exact(2).map(|chunk| Some(long(i16::from_le_bytes(chunk.try_into().ok()?), digits))).collect()
     }
 
     fn name(&mut self) -> Option<Name> {
@@ -169,6 +199,26 @@ mod tests {
             bytes.push(0);
             assert!(Offering::decode(&bytes).is_none());
         }
+        assert!(Offering::decode(&[ARMS, 1, 0, 0, 0, 1, 0, 0, 0, 9, 0, 0]).is_none());
         assert!(Offering::decode(&[ARMS, 1, 0, 0, 0, 255, 255, 255, 255]).is_none());
+    }
+
+    /// Rounded numbers are kept in two bytes, and come back to the bit; others are kept whole.
+    #[test]
+    fn rounded_numbers_are_short() {
+        let numbers = |data: Vec<f64>| {
+            let offering = Offering::Listed(Offered::Arms { dim: 1, data });
+            let bytes = offering.encode();
+            assert_eq!(Offering::decode(&bytes).unwrap().encode(), bytes);
+            assert_eq!(Offering::decode(&bytes).unwrap(), offering);
+            bytes.len() - 10
+        };
+        assert_eq!(numbers(vec![0.1, -3.2767, 0.0001, 0.0]), 8);
+        assert_eq!(numbers(vec![-3.0, 32767.0]), 4);
+        assert_eq!(numbers(vec![3.2768]), 8);
+        assert_eq!(numbers(vec![0.1, 0.12345]), 16);
+        assert_eq!(numbers(vec![-0.0]), 8);
+        assert_eq!(numbers((-32767..=32767).map(|m| f64::from(m) / 10_000.0).collect()), 65_535 * 2);
+        assert_eq!(numbers(vec![0.1 + 0.2]), 8);
     }
 }

@@ -29,8 +29,25 @@ pub fn open_store(spec: &StoreSpec) -> Result<Box<dyn Store>> {
     }
 }
 
+/// Opens the store that a configuration names to read from it, while a service writes.
+pub fn open_reader(spec: &StoreSpec) -> Result<Box<dyn Store>> {
+    match spec {
+        StoreSpec::File(path) => Ok(Box::new(Sqlite::reader(path)?)),
+        #[cfg(feature = "postgres")]
+        StoreSpec::Postgres(address) => Ok(Box::new(crate::store::Postgres::reader(address)?)),
+        #[cfg(not(feature = "postgres"))]
+        StoreSpec::Postgres(_) => open_store(spec),
+    }
+}
+
 /// Checks a service's log; see [`verify`].
 pub fn check(config: &Config, registry: &Registry) -> Result<Vec<Checked>> {
+    if let StoreSpec::File(path) = &config.store
+        && !path.exists()
+    {
+        let (store, reason) = (path.display().to_string(), "there is no such file".to_owned());
+        return Err(ServeError::Foreign { store, reason });
+    }
     verify(&config.policies, registry, open_store(&config.store)?.as_mut())
 }
 
@@ -80,10 +97,9 @@ pub fn start(config: Config, registry: Registry, clock: Clock) -> Result<Running
     let runtime = runtime.map_err(machine("start the threads that listen"))?;
     let store = open_store(&config.store)?;
     let engine = Engine::open(config.clone(), registry.clone(), store, clock)?;
-    let reader = engine.reader()?;
     let ids = (0..config.policies.len()).map(|place| engine.store_id(place)).collect();
     let writer = Writer::start(engine)?;
-    let service = Arc::new(Service::new(config, registry, ids, writer.handle(), reader));
+    let service = Arc::new(Service::new(config, registry, ids, writer.handle()));
     let (stop, stopped) = watch::channel(false);
     let serve = move || {
         runtime.block_on(async {

@@ -288,7 +288,7 @@ fn too_many_requests() {
 /// A body that never ends is given up on, and so is a header.
 #[test]
 fn slow_lorises() {
-    let served = Served::new(&format!("{SERVICE}\n[limits]\ntimeout = 0.2\n"));
+    let served = Served::new(&format!("{SERVICE}\n[limits]\ntimeout = 1.5\n"));
     let head = "POST /v1/arms/decide HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Type: application/json\r\n\
                 Content-Length: 100\r\n\r\n{\"arms\"";
     refused(&served, &raw(served.address(), head.as_bytes()), 408, "the body took too long to arrive");

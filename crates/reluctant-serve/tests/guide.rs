@@ -1,6 +1,10 @@
 //! The walk through the guide, as a reader would type it: every command is run, and every answer is the one that stands there.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says best what it expects by failing where it is not met")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test says best what it expects by failing where it is not met"
+)]
 
 mod common;
 
@@ -72,7 +76,8 @@ fn the_guide_says_what_happens() {
     assert_eq!(parts.len(), expected.len() + 1, "{said}\n{}", String::from_utf8_lossy(&done.stderr));
     for (part, expected) in parts.iter().zip(&expected) {
         let Some(expected) = expected else { continue };
-        let [found, expected] = [*part, expected].map(|text| serde_json::from_str::<Value>(text).unwrap_or_else(|_| text.trim().into()));
+        let [found, expected] =
+            [*part, expected].map(|text| serde_json::from_str::<Value>(text).unwrap_or_else(|_| text.trim().into()));
         assert_eq!(found, expected, "the guide says otherwise; it should say\n{part}");
     }
 }

@@ -188,7 +188,8 @@ fn a_full_disk_loses_nothing() {
     let refused = loop {
         let id = format!("full-{}", told.len());
         let body = format!(r#"{{"event":"{id}","context":[0.5,1],"actions":["a","b","c"]}}"#);
-        let reply = common::request(address, "POST", "/v1/p/decide", &[("Content-Type", "application/json")], body.as_bytes());
+        let reply =
+            common::request(address, "POST", "/v1/p/decide", &[("Content-Type", "application/json")], body.as_bytes());
         if reply.status != 200 {
             break reply;
         }

@@ -1,6 +1,10 @@
 //! The page in a real Chromium that clicks through it: by mouse, by keyboard, on a phone, in the dark.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says best what it expects by failing where it is not met")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test says best what it expects by failing where it is not met"
+)]
 
 mod common;
 
@@ -107,7 +111,8 @@ impl Drop for Browser {
 
 fn play(served: &Served) {
     for i in 0..20 {
-        let offer = json!({ "event": format!("e{i}"), "context": [f64::from(i) / 10.0, 1.0], "actions": ["tea", "coffee"] });
+        let offer =
+            json!({ "event": format!("e{i}"), "context": [f64::from(i) / 10.0, 1.0], "actions": ["tea", "coffee"] });
         assert_eq!(served.post("/v1/shop/decide", &offer.to_string()).status, 200);
         let reward = json!({ "event": format!("e{i}"), "reward": f64::from(i % 2) });
         assert_eq!(served.post("/v1/shop/reward", &reward.to_string()).status, 200);
@@ -148,7 +153,10 @@ fn a_person_can_use_the_page() {
     browser.press("Enter", 13);
     browser.until("document.getElementById('pause').textContent === 'Learn again'");
     assert_eq!(served.get("/v1/shop").json()["paused"], true);
-    assert_eq!(browser.see("[...document.querySelectorAll('button, select, input')].every(e => e.tabIndex === 0)"), true);
+    assert_eq!(
+        browser.see("[...document.querySelectorAll('button, select, input')].every(e => e.tabIndex === 0)"),
+        true
+    );
     assert_eq!(browser.see("document.getElementById('trouble').textContent"), "");
     on_a_phone_in_the_dark(&mut browser);
     assert_eq!(

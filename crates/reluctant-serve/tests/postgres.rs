@@ -1,7 +1,11 @@
 //! Several processes on one PostgreSQL: the same promises, whoever learns, and whatever dies.
 
 #![cfg(feature = "postgres")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says best what it expects by failing where it is not met")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test says best what it expects by failing where it is not met"
+)]
 
 mod common;
 #[path = "common/database.rs"]

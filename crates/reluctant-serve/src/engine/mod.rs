@@ -141,11 +141,6 @@ impl Engine {
         self.end.n
     }
 
-    /// A store to read the log from, while this engine writes it.
-    pub fn reader(&self) -> Result<Box<dyn Store>> {
-        self.store.reader()
-    }
-
     /// The number of a policy in the store.
     pub fn store_id(&self, policy: usize) -> u32 {
         self.live[policy].id
@@ -156,13 +151,19 @@ impl Engine {
         if self.stale {
             self.refold()?;
         }
-        self.end = self.store.begin()?;
-        let begun = if self.store.is_shared() { self.follow() } else { Ok(()) };
-        let begun = begun.and_then(|()| self.expire());
+        let begun = self.try_begin();
         if begun.is_err() {
             self.abandon();
         }
         begun
+    }
+
+    fn try_begin(&mut self) -> Result<()> {
+        self.end = self.store.begin()?;
+        if self.store.is_shared() {
+            self.follow()?;
+        }
+        self.expire()
     }
 
     /// Makes the group true; after this its requests may be answered.

@@ -19,6 +19,7 @@ use crate::config::Role;
 use crate::error::{Result, ServeError};
 use crate::event::{Event, Fact, Fate};
 use crate::offer::Offering;
+use crate::run::open_reader;
 use crate::store::Store;
 
 type Shared = State<Arc<Service>>;
@@ -53,7 +54,7 @@ pub(super) async fn log(State(service): Shared, Path(policy): Path<String>, requ
     let (sender, receiver) = mpsc::channel(AHEAD);
     tokio::task::spawn_blocking(move || {
         // Whoever stops reading ends it; so does a store that fails, which leaves the log cut off.
-        let Ok(mut store) = service.reader() else { return };
+        let Ok(mut store) = open_reader(&service.config.store) else { return };
         let _ = export(store.as_mut(), id, &policy, after, &mut |lines| {
             let gone = |_| ServeError::Store("nobody reads any more".to_owned());
             sender.blocking_send(lines.into()).map_err(gone)
@@ -129,7 +130,7 @@ pub(super) async fn estimates(State(service): Shared, Path(policy): Path<String>
     let id = service.ids[place];
     let made = tokio::task::spawn_blocking(move || {
         let _turn = turn;
-        let mut store = service.reader().map_err(|problem| problem.detail)?;
+        let mut store = open_reader(&service.config.store).map_err(|cause| cause.to_string())?;
         estimate(store.as_mut(), id, &policy, events, &service.registry)
     });
     let failed = |detail: String| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail);

@@ -1,6 +1,7 @@
 //! What the world sees: JSON over HTTP/1.1.
 
 mod auth;
+mod body;
 mod connection;
 mod export;
 mod metrics;
@@ -11,7 +12,7 @@ mod see;
 mod trace;
 mod view;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -25,13 +26,13 @@ use serde::Serialize;
 
 use crate::config::{Config, PolicySpec, Role};
 use crate::engine::{Answer, Engine};
-use crate::store::Store;
 use crate::writer::Handle;
 
 pub use connection::serve;
 pub use problem::Problem;
 
 use auth::{Rate, authorise};
+use body::{PATIENT, Read, drain, read};
 use metrics::Metrics;
 
 /// The document that describes all of this.
@@ -48,8 +49,6 @@ pub struct Service {
     /// The policies' numbers in the store.
     ids: Vec<u32>,
     writer: Handle,
-    /// Makes stores that read.
-    reader: Mutex<Box<dyn Store>>,
     rate: Rate,
     metrics: Metrics,
     /// Estimates are made one at a time.
@@ -66,10 +65,10 @@ type Done = Result<Response, Problem>;
 
 impl Service {
     /// A service around a writer.
-    pub fn new(config: Config, registry: Registry, ids: Vec<u32>, writer: Handle, reader: Box<dyn Store>) -> Self {
+    pub fn new(config: Config, registry: Registry, ids: Vec<u32>, writer: Handle) -> Self {
         let rate = Rate::new(config.limits.rate, &config.tokens);
         let (metrics, estimating) = (Metrics::default(), Arc::new(tokio::sync::Semaphore::new(1)));
-        Service { config, registry, ids, writer, reader: Mutex::new(reader), rate, metrics, estimating }
+        Service { config, registry, ids, writer, rate, metrics, estimating }
     }
 
     /// The place of a policy, and how it was made.
@@ -96,18 +95,21 @@ impl Service {
             let detail = "a body must be JSON, with the header Content-Type: application/json";
             return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
         }
-        let most = self.config.limits.body;
-        let large = || Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format!("a body may have at most {most} bytes"));
+        let (most, patience) = (self.config.limits.body, self.config.limits.timeout);
         let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-        if length.and_then(|value| value.parse().ok()).is_some_and(|length: usize| length > most) {
-            return Err(large());
-        }
-        let read = axum::body::to_bytes(request.into_body(), most);
-        match tokio::time::timeout(self.config.limits.timeout, read).await {
+        let large = length.and_then(|value| value.parse().ok()).is_some_and(|length: usize| length > most);
+        let mut body = request.into_body();
+        let read = tokio::time::timeout(patience, read(&mut body, if large { 0 } else { most })).await;
+        match read {
             Err(_) => Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive")),
-            Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(cause)) if cause.to_string().contains("length limit") => Err(large()),
-            Ok(Err(_)) => Err(Problem::new(StatusCode::BAD_REQUEST, "the body ended before its end")),
+            Ok(Read::All(bytes)) => Ok(bytes),
+            Ok(Read::Broken) => Err(Problem::new(StatusCode::BAD_REQUEST, "the body ended before its end")),
+            Ok(Read::TooMuch) => {
+                // Whoever is still sending hears the answer only if somebody listens.
+                let _ = tokio::time::timeout(patience, drain(&mut body, PATIENT * most)).await;
+                let detail = format!("a body may have at most {most} bytes");
+                Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail))
+            }
         }
     }
 
@@ -123,12 +125,6 @@ impl Service {
                 Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).retry_after(1))
             }
         }
-    }
-
-    /// Another store to read the log with.
-    fn reader(&self) -> Result<Box<dyn Store>, Problem> {
-        let reader = self.reader.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        reader.reader().map_err(|cause| crate::engine::Refusal::from(cause).into())
     }
 }
 

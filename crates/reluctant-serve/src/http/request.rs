@@ -156,7 +156,9 @@ impl DecideBody {
         let offering = match (arms, context, actions, features) {
             (Some(Arms::Sphere), None, None, None) => Offering::Sphere { dim: space.dim() },
             (Some(Arms::Rows(Matrix { columns, data })), None, None, None) => {
-                Offering::Listed(Offered::Arms { dim: columns, data })
+                // Of no arms at all the dimension is not known; the policy says that there are none.
+                let dim = if data.is_empty() { space.dim() } else { columns };
+                Offering::Listed(Offered::Arms { dim, data })
             }
             (None, Some(x), Some(names), features) => {
                 let data = named_features(names.len(), features)?;

@@ -111,9 +111,6 @@ pub trait Store: Send {
     /// The state of a snapshot.
     fn version_state(&mut self, policy: u32, n: u64) -> Result<Option<Vec<u8>>>;
 
-    /// Another store on the same log, to read from while this one writes.
-    fn reader(&self) -> Result<Box<dyn Store>>;
-
     /// Whether other processes may append, too.
     fn is_shared(&self) -> bool {
         false

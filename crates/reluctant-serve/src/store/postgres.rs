@@ -85,6 +85,11 @@ impl Postgres {
         Ok(Postgres { address: address.to_owned(), client, holder: name(), open: false })
     }
 
+    /// The log in the database at `address`, to be read while others write it.
+    pub fn reader(address: &str) -> Result<Self> {
+        Ok(Postgres { address: address.to_owned(), client: connect(address)?, holder: name(), open: false })
+    }
+
     /// Connects again if the connection was lost between two groups.
     fn revive(&mut self) -> Result<()> {
         if self.client.is_closed() && !self.open {
@@ -279,11 +284,6 @@ impl Store for Postgres {
         let sql = "SELECT state FROM reluctant_version WHERE policy = $1 AND n = $2";
         let rows = self.rows(sql, &[&(policy as i32), &(n as i64)])?;
         Ok(rows.first().map(|row| row.get(0)))
-    }
-
-    fn reader(&self) -> Result<Box<dyn Store>> {
-        let client = connect(&self.address)?;
-        Ok(Box::new(Postgres { address: self.address.clone(), client, holder: name(), open: false }))
     }
 
     fn is_shared(&self) -> bool {

@@ -37,7 +37,6 @@ CREATE TABLE version(policy INTEGER NOT NULL, n INTEGER NOT NULL, version INTEGE
 /// A log in a file.
 #[derive(Debug)]
 pub struct Sqlite {
-    path: PathBuf,
     connection: Connection,
     open: bool,
     /// Held as long as the store is: two processes never write to one log.
@@ -61,14 +60,20 @@ impl Sqlite {
             return Err(foreign("it is not a file".to_owned()));
         }
         let lock = lock(path, &store)?;
-        let is_new = !path.exists() || std::fs::metadata(path).is_ok_and(|file| file.len() == 0);
         let connection = Connection::open(path).map_err(|cause| foreign(failed(cause).to_string()))?;
-        if is_new {
+        if is_empty(&connection).map_err(|cause| foreign(failed(cause).to_string()))? {
             create(&connection).map_err(|cause| foreign(failed(cause).to_string()))?;
         }
         check(&connection, &store)?;
         prepare(&connection).map_err(failed)?;
-        Ok(Sqlite { path: path.to_owned(), connection, open: false, _lock: Some(lock) })
+        Ok(Sqlite { connection, open: false, _lock: Some(lock) })
+    }
+
+    /// The log at `path`, to be read while another store writes it.
+    pub fn reader(path: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        Ok(Sqlite { connection, open: false, _lock: None })
     }
 
     fn statement(&self, sql: &str) -> Result<CachedStatement<'_>> {
@@ -89,12 +94,20 @@ fn lock(path: &Path, store: &str) -> Result<File> {
     }
 }
 
+/// Whether nothing was ever kept here: the file is new, or its beginning never reached the disk.
+fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    let tables = "SELECT count(*) FROM sqlite_master";
+    connection.query_row(tables, [], |row| Ok(row.get::<_, i64>(0)? == 0))
+}
+
 fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "page_size", PAGE)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.execute_batch(&format!(
         "BEGIN; {TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; COMMIT;"
-    ))
+    ))?;
+    // What says that the file is ours stands in the file itself from now on, whatever happens to the write-ahead log.
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
 /// An error unless the file is a store that this version can read. Changes nothing.
@@ -270,11 +283,5 @@ impl Store for Sqlite {
     fn version_state(&mut self, policy: u32, n: u64) -> Result<Option<Vec<u8>>> {
         let mut find = self.statement("SELECT state FROM version WHERE policy = ? AND n = ?")?;
         find.query_row(params![policy, n as i64], |row| row.get(0)).optional().map_err(failed)
-    }
-
-    fn reader(&self) -> Result<Box<dyn Store>> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.path, flags).map_err(failed)?;
-        Ok(Box::new(Sqlite { path: self.path.clone(), connection, open: false, _lock: None }))
     }
 }
