@@ -50,6 +50,10 @@ impl Browser {
     }
 
     fn tell(&mut self, method: &str, params: Value) -> Value {
+        self.try_tell(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    fn try_tell(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         self.count += 1;
         let mut message = json!({ "id": self.count, "method": method, "params": params });
         if let Some(session) = &self.session {
@@ -62,8 +66,8 @@ impl Browser {
             reply.pop();
             let reply: Value = serde_json::from_slice(&reply).unwrap();
             if reply["id"] == self.count {
-                assert!(reply["error"].is_null(), "{method}: {reply}");
-                return reply["result"].clone();
+                let error = reply["error"].clone();
+                return if error.is_null() { Ok(reply["result"].clone()) } else { Err(error) };
             }
         }
     }
@@ -77,7 +81,14 @@ impl Browser {
     /// The value of an expression in the page.
     fn see(&mut self, expression: &str) -> Value {
         let params = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
-        let found = self.tell("Runtime.evaluate", params);
+        let found = loop {
+            match self.try_tell("Runtime.evaluate", params.clone()) {
+                Ok(found) => break found,
+                // The page was not there yet, and what was asked went with what stood in its place.
+                Err(error) if error["message"].as_str().is_some_and(|said| said.contains("context")) => {}
+                Err(error) => panic!("{expression}: {error}"),
+            }
+        };
         assert!(found["exceptionDetails"].is_null(), "{expression}: {found}");
         found["result"]["value"].clone()
     }

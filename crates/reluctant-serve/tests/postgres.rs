@@ -116,6 +116,7 @@ fn when_the_learner_dies_another_goes_on() {
     let Some(shared) = Shared::new() else { return };
     let (mut first, mut second) = (shared.engine(), shared.engine());
     shared.play(&mut first, 0..10);
+    shared.settled(&mut first);
     drop(first);
     // The lease has not run out: nothing is learnt, nothing is lost.
     shared.play(&mut second, 10..15);
