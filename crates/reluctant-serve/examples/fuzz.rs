@@ -51,7 +51,7 @@ const WORDS: [&str; 16] = [
 ];
 
 fn mutilate(body: &mut Vec<u8>, stream: &mut Stream) {
-    for _ in 0..=index(stream, 4) {
+    for _ in 0..=index(stream, 2) {
         let at = index(stream, body.len() + 1);
         match index(stream, 5) {
             0 if at < body.len() => body[at] ^= 1 << index(stream, 8),

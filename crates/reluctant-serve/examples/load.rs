@@ -2,7 +2,7 @@
 //! how long it takes to recover; how much memory it needs.
 //!
 //! ```text
-//! cargo run --release -p reluctant-serve --example load [seconds a row] [events to recover] [folder]
+//! cargo run --release -p reluctant-serve --example load [seconds a row] [events to recover] [folder] [part of a row's name]
 //! ```
 //!
 //! Server and callers share the machine. Every number is of requests that were answered, and so on the disk.
@@ -45,7 +45,8 @@ fn main() {
     let folder = args.next().map_or_else(std::env::temp_dir, Into::into);
     println!("| what | batches: decisions/s (and rewards/s) | single: decisions/s | p50 ms | p99 ms | memory MB |");
     println!("| --- | --- | --- | --- | --- | --- |");
-    for row in ROWS {
+    let wanted = args.next().unwrap_or_default();
+    for row in ROWS.into_iter().filter(|row| row.0.contains(&wanted)) {
         measure(row, Duration::from_secs(seconds), &folder);
     }
     recovery(events, &folder);
@@ -93,6 +94,7 @@ fn drive(
         let count = &count;
         let caller = move |caller: u64| {
             let mut stream = TcpStream::connect(address).unwrap();
+            stream.set_nodelay(true).unwrap();
             let (mut decide, places) = decide_body(arms, dim, default, batch, run * 100 + caller);
             let (mut times, mut id) = (Vec::new(), (run * 100 + caller) * 1_000_000_000);
             while began.elapsed() < time {

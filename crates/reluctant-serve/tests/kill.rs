@@ -10,6 +10,9 @@
 )]
 
 mod common;
+#[cfg(feature = "postgres")]
+#[path = "common/database.rs"]
+mod database;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -137,9 +140,13 @@ fn repeat(address: SocketAddr, told: &mut [Told]) {
     }
 }
 
+fn kills() -> u64 {
+    std::env::var("RELUCTANT_KILLS").map_or(10, |kills| kills.parse().unwrap())
+}
+
 #[test]
 fn killed_at_any_moment_it_loses_nothing() {
-    let kills: u64 = std::env::var("RELUCTANT_KILLS").map_or(10, |kills| kills.parse().unwrap());
+    let kills = kills();
     let dir = tempfile::TempDir::new().unwrap();
     let path = dir.path().join("service.toml");
     std::fs::write(&path, SERVICE).unwrap();
@@ -173,6 +180,44 @@ fn killed_at_any_moment_it_loses_nothing() {
     let checked = check(&config(dir.path(), SERVICE), &registry()).unwrap();
     assert_eq!(checked[0].events, 2 * count);
     println!("killed {kills} times: {count} decisions and as many rewards, none lost, none twice");
+}
+
+/// Two services on one database, both killed: whoever asks whom, nothing is lost, and nothing counts twice.
+#[cfg(feature = "postgres")]
+#[test]
+fn two_services_on_one_database_lose_nothing() {
+    let Some(database) = database::Database::start() else { return };
+    let dir = tempfile::TempDir::new().unwrap();
+    let path = dir.path().join("service.toml");
+    let text = SERVICE.replace("log.db", &database.address());
+    std::fs::write(&path, &text).unwrap();
+    let mut all: Vec<Told> = Vec::new();
+    for kill in 0..kills() {
+        let mut services = [start(&path), start(&path)];
+        let before = all.len().saturating_sub(2 * CALLERS);
+        repeat(services[1].1, &mut all[before..]);
+        let wanted = 1 + index(&mut Key::new(kill).stream(), 60) as u64;
+        let answers = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            let answers = &answers;
+            let addresses = [services[0].1, services[1].1];
+            let caller = |i: usize| move || call(addresses[i % 2], &format!("{kill}-{i}"), answers);
+            let callers: Vec<_> = (0..CALLERS).map(|i| scope.spawn(caller(i))).collect();
+            while answers.load(Ordering::SeqCst) < wanted {
+                std::thread::yield_now();
+            }
+            services.iter_mut().for_each(|(child, _)| child.kill().unwrap());
+            callers.into_iter().for_each(|caller| all.extend(caller.join().unwrap()));
+        });
+        services.iter_mut().for_each(|(child, _)| drop(child.wait().unwrap()));
+    }
+    let (mut child, address) = start(&path);
+    repeat(address, &mut all);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let checked = check(&config(dir.path(), &text), &registry()).unwrap();
+    assert_eq!(checked[0].events, 2 * all.len() as u64);
+    println!("two services killed {} times: {} decisions and as many rewards", kills(), all.len());
 }
 
 /// A disk that is full, played by a limit on the size of files: requests are refused, and what was answered is kept.

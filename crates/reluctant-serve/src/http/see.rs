@@ -112,6 +112,6 @@ pub(super) async fn versions(State(service): Shared, Path(policy): Path<String>,
 pub(super) async fn snapshot(State(service): Shared, Path(policy): Path<String>, request: Request) -> Done {
     service.admit(&request, Role::Admin)?;
     let (place, _) = service.policy(&policy)?;
-    let saved = service.ask(move |engine| Ok(engine.state(place).policy.snapshot().map_err(Refusal::from)?));
+    let saved = service.ask(move |engine| engine.state(place).policy.snapshot().map_err(Refusal::from));
     Ok(json(&saved.await?))
 }

@@ -1,6 +1,6 @@
 //! A PostgreSQL of our own in a temporary folder, where it is installed.
 
-#![allow(unreachable_pub, reason = "part of a test")]
+#![allow(dead_code, unreachable_pub, reason = "part of a test")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
