@@ -200,8 +200,8 @@ pub(crate) struct Judging {
 pub(crate) struct Serve {
     /// The TOML file that describes the service.
     pub(crate) config: PathBuf,
-    /// Serves nothing, but checks the log: that nothing in it was changed, and that every policy as it would be recovered is, to
-    /// the byte, what the log gives from its beginning.
+    /// Serves nothing, but checks the log: that nothing in it was changed, and that every policy as it would be
+    /// recovered is, to the byte, what the log gives from its beginning.
     #[arg(long)]
     pub(crate) check: bool,
 }

@@ -54,7 +54,8 @@ fn a_service_starts_serves_and_stops() {
     let address = line.trim().strip_prefix("reluctant: listening on http://").unwrap().to_owned();
     let body = r#"{"event":"a","arms":[[1,0],[0,1]]}"#;
     let request = format!(
-        "POST /v1/p/decide HTTP/1.1\r\nHost: t\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        "POST /v1/p/decide HTTP/1.1\r\nHost: t\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
         body.len()
     );
     let mut stream = TcpStream::connect(&address).unwrap();

@@ -17,7 +17,8 @@ use reluctant_serve::clock::Clock;
 use reluctant_serve::{Config, check, start};
 
 const SERVICE: &str = "listen = \"127.0.0.1:0\"\nstore = \"log.db\"\nlog_requests = false\n\
-    [[policy]]\nname = \"arms\"\nkind = \"oful\"\ndim = 2\n[[policy]]\nname = \"shop\"\nkind = \"lin-ts\"\ncontext = 2\n";
+    [[policy]]\nname = \"arms\"\nkind = \"oful\"\ndim = 2\n\
+    [[policy]]\nname = \"shop\"\nkind = \"lin-ts\"\ncontext = 2\n";
 
 /// Where requests go, and good ones to begin with.
 const GOOD: [(&str, &str); 7] = [

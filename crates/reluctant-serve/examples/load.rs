@@ -1,8 +1,8 @@
-//! How much the service does: decisions and rewards a second, in batches and one by one, beside an endpoint that only syncs;
-//! how long it takes to recover; how much memory it needs.
+//! How much the service does: decisions and rewards a second, in batches and one by one, beside an endpoint that only
+//! syncs; how long it takes to recover; how much memory it needs.
 //!
 //! ```text
-//! cargo run --release -p reluctant-serve --example load [seconds a row] [events to recover] [folder] [part of a row's name]
+//! cargo run --release -p reluctant-serve --example load [seconds a row] [events to recover] [folder] [row]
 //! ```
 //!
 //! Server and callers share the machine. Every number is of requests that were answered, and so on the disk.
@@ -201,7 +201,7 @@ fn recovery(events: u64, folder: &Path) {
             let id = (group * 1000 + i).to_string();
             let data = (0..20).map(|_| uniform(&mut stream) - 0.5).collect();
             let offering = Offering::Listed(Offered::Arms { dim: 20, data });
-            engine.decide(0, Ask { id: Some(id.clone()), offering, default: None, default_propensity: None }).unwrap();
+            engine.decide(0, Ask::new(Some(id.clone()), offering)).unwrap();
             engine.reward(0, &id, uniform(&mut stream)).unwrap();
         }
         engine.commit().unwrap();

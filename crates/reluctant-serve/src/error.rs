@@ -42,7 +42,8 @@ pub enum ServeError {
     },
     /// A policy was made otherwise when the log began.
     #[error(
-        "policy '{name}' began its log as {was} and is now {now}; put the settings back, or give the new one another name"
+        "policy '{name}' began its log as {was} and is now {now}; put the settings back, or give the new one another \
+         name"
     )]
     OtherPolicy {
         /// The policy.

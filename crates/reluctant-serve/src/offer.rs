@@ -116,7 +116,8 @@ fn put_numbers(out: &mut Vec<u8>, numbers: &[f64]) {
     numbers.iter().filter_map(|x| short(*x, digits)).for_each(|short| out.extend_from_slice(&short.to_le_bytes()));
 }
 
-/// Features are often rounded: numbers that all have at most so many digits after the point take two bytes instead of eight.
+/// Features are often rounded: numbers that all have at most so many digits after the point take two bytes instead of
+/// eight.
 const MOST_DIGITS: u8 = 4;
 /// Stands in the place of the digits where numbers are kept whole.
 const WHOLE: u8 = u8::MAX;

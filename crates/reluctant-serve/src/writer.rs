@@ -18,7 +18,8 @@ const GROUP: usize = 512;
 /// How often default rewards are looked for when nothing else happens.
 const TICK: Duration = Duration::from_millis(200);
 
-/// What is done with the engine, if it can do anything; it gives back how to answer once the group is durable, or has failed.
+/// What is done with the engine, if it can do anything; it gives back how to answer once the group is durable, or has
+/// failed.
 type Work = Box<dyn FnOnce(Option<&mut Engine>) -> After + Send>;
 type After = Box<dyn FnOnce(std::result::Result<(), String>) + Send>;
 

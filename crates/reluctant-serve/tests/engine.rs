@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 
 use common::{SERVICE, arms, ask, config, context, engine, registry};
 use reluctant_serve::clock::Clock;
-use reluctant_serve::engine::{Ask, Refusal, verify};
+use reluctant_serve::engine::{Refusal, verify};
 use reluctant_serve::event::Fate;
 use reluctant_serve::{Engine, ServeError, open_store};
 use tempfile::TempDir;
@@ -131,7 +131,7 @@ fn an_apprentice_plays_the_default_and_says_whether_it_agrees() {
     let mut agreed = 0;
     for i in 0..90 {
         let (id, default) = (i.to_string(), (i % 3) as usize);
-        let asked = Ask { default: Some(default), ..ask(&id, context(i)) };
+        let asked = ask(&id, context(i)).with_default(default, None);
         let decision = done(&mut engine, |e| e.decide(PUPIL, asked)).unwrap().decision;
         assert_eq!((decision.index, decision.propensity), (Some(default), Some(1.0)));
         agreed += u64::from(decision.agreed.unwrap());
@@ -148,12 +148,12 @@ fn a_policy_that_only_logs_learns_nothing() {
     let dir = TempDir::new().unwrap();
     let text = SERVICE.replace("apprentice", "log-only");
     let mut engine = engine(dir.path(), &text, Clock::at(START).0).unwrap();
-    let asked = Ask { default: Some(2), default_propensity: Some(0.5), ..ask("a", context(1)) };
+    let asked = ask("a", context(1)).with_default(2, Some(0.5));
     let decided = done(&mut engine, |e| e.decide(PUPIL, asked)).unwrap();
     assert_eq!((decided.decision.propensity, decided.decision.mean), (Some(0.5), None));
     assert_eq!(done(&mut engine, |e| e.reward(PUPIL, "a", 1.0)).unwrap().reward.fate, Fate::Logged);
     assert_eq!(engine.state(PUPIL).version, 0);
-    let wrong = Ask { default: Some(0), ..ask("b", arms(1)) };
+    let wrong = ask("b", arms(1)).with_default(0, None);
     assert!(matches!(done(&mut engine, |e| e.decide(PUPIL, wrong)), Err(Refusal::Invalid(_))));
 }
 
@@ -202,7 +202,8 @@ fn recovery_is_replay_to_the_byte_for_every_policy() {
         let kind = entry.name;
         let dir = TempDir::new().unwrap();
         let text = format!(
-            "store = \"log.db\"\nsnapshot_every = 7\nversions = 3\n[[policy]]\nname = \"p\"\nkind = \"{kind}\"\ndim = 2\n{}",
+            "store = \"log.db\"\nsnapshot_every = 7\nversions = 3\n\
+             [[policy]]\nname = \"p\"\nkind = \"{kind}\"\ndim = 2\n{}",
             if entry.params.iter().any(|param| param.name == "neurons") { "neurons = 2\n" } else { "" }
         );
         let mut states = Vec::new();

@@ -1,4 +1,5 @@
-//! The walk through the guide, as a reader would type it: every command is run, and every answer is the one that stands there.
+//! The walk through the guide, as a reader would type it: every command is run, and every answer is the one that
+//! stands there.
 
 #![allow(
     clippy::unwrap_used,

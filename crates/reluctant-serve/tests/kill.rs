@@ -1,5 +1,5 @@
-//! A service that is killed at random moments under load: no answer is lost, nothing is learnt twice, and what is left is, to
-//! the byte, a replay of the log.
+//! A service that is killed at random moments under load: no answer is lost, nothing is learnt twice, and what is
+//! left is, to the byte, a replay of the log.
 //!
 //! Ten times here; `RELUCTANT_KILLS=200 cargo test --release -p reluctant-serve --test kill` is the long form.
 
@@ -209,7 +209,9 @@ fn two_services_on_one_database_lose_nothing() {
             services.iter_mut().for_each(|(child, _)| child.kill().unwrap());
             callers.into_iter().for_each(|caller| all.extend(caller.join().unwrap()));
         });
-        services.iter_mut().for_each(|(child, _)| drop(child.wait().unwrap()));
+        for (child, _) in &mut services {
+            child.wait().unwrap();
+        }
     }
     let (mut child, address) = start(&path);
     repeat(address, &mut all);

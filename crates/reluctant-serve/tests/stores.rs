@@ -130,14 +130,14 @@ fn a_torn_last_write_is_as_if_it_had_not_begun() {
         let torn = copied(whole.path());
         fs::write(torn.path().join("log.db-wal"), &wal[..cut]).unwrap();
         let found = events(torn.path());
-        assert!(found <= last && found % 2 == 0, "{found} events after {last}");
+        assert!(found <= last && found.is_multiple_of(2), "{found} events after {last}");
         last = found;
         // Bytes that are wrong, not missing.
         let mut wrong = wal.clone();
         wrong[cut..].iter_mut().for_each(|byte| *byte ^= 0x5a);
         fs::write(torn.path().join("log.db-wal"), &wrong).unwrap();
         let _ = fs::remove_file(torn.path().join("log.db-shm"));
-        assert!(events(torn.path()) % 2 == 0);
+        assert!(events(torn.path()).is_multiple_of(2));
     }
     assert!(last < 20);
     drop(engine);

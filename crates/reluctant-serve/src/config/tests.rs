@@ -14,8 +14,9 @@ fn said(text: &str) -> String {
 
 #[test]
 fn a_good_file_is_read() {
-    let text = "store = \"a.db\"\nsnapshot_every = 7\n[limits]\nrate = 2.5\ntimeout = 0.5\n[[policy]]\nname = \"p\"\nkind = \"lin-ts\"\n\
-                context = 3\naction_features = 2\nmode = \"apprentice\"\nreward_wait = 1.5\ndefault_reward = -1\nlambda = 2\n";
+    let text = "store = \"a.db\"\nsnapshot_every = 7\n[limits]\nrate = 2.5\ntimeout = 0.5\n[[policy]]\nname = \"p\"\n\
+                kind = \"lin-ts\"\ncontext = 3\naction_features = 2\nmode = \"apprentice\"\nreward_wait = 1.5\n\
+                default_reward = -1\nlambda = 2\n";
     let config = Config::parse(text, Path::new("/etc/service.toml"), &Registry::default()).unwrap();
     assert_eq!(config.store, StoreSpec::File("/etc/a.db".into()));
     assert_eq!((config.snapshot_every, config.limits.rate), (7, 2.5));

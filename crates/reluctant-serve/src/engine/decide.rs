@@ -19,10 +19,26 @@ pub struct Ask {
     pub id: Option<String>,
     /// What is on offer.
     pub offering: Offering,
+    /// The same as bytes, which are made before the engine is asked: it has little time.
+    pub(crate) offer: Vec<u8>,
     /// The place of what the caller would do by itself.
     pub default: Option<usize>,
     /// The probability with which the caller came upon it.
     pub default_propensity: Option<f64>,
+}
+
+impl Ask {
+    /// A request without a default.
+    pub fn new(id: Option<String>, offering: Offering) -> Self {
+        let offer = offering.encode();
+        Ask { id, offering, offer, default: None, default_propensity: None }
+    }
+
+    /// The same with a default, and the probability with which the caller came upon it.
+    #[must_use]
+    pub fn with_default(self, place: usize, propensity: Option<f64>) -> Self {
+        Ask { default: Some(place), default_propensity: propensity, ..self }
+    }
 }
 
 /// A decision as it stands in the log.
@@ -43,24 +59,23 @@ impl Engine {
             Some(id) => check_id(id)?.to_owned(),
             None => format!("{OWN}{}", self.end.n + 1),
         };
-        let offer = ask.offering.encode();
         if ask.id.is_some()
             && let Some(place) = self.store.find(self.live[policy].id, &id)?
         {
-            return self.again(place.n, &ask, &offer);
+            return self.again(place.n, &ask);
         }
         let decision = self.live[policy].choose(self.end.n + 1, &ask)?;
-        let n = self.log(policy, id.clone(), Fact::Decision(decision.clone()), &offer)?;
+        let n = self.log(policy, id.clone(), Fact::Decision(decision.clone()), &ask.offer)?;
         Ok(Decided { n, id, decision })
     }
 
     /// The decision that was made, if it was asked for in the same words.
-    fn again(&mut self, n: u64, ask: &Ask, offer: &[u8]) -> Answer<Decided> {
+    fn again(&mut self, n: u64, ask: &Ask) -> Answer<Decided> {
         let missing = || Refusal::Store(format!("event {n} is missing from the log"));
         let Event { id, fact: Fact::Decision(decision), .. } = self.store.event(n)?.ok_or_else(missing)? else {
             return Err(missing());
         };
-        let same = self.store.offer(n)? == offer
+        let same = self.store.offer(n)? == ask.offer
             && decision.default == ask.default
             && decision.default_propensity == ask.default_propensity;
         if same {

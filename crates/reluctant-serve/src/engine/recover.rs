@@ -106,8 +106,8 @@ pub struct Checked {
     pub bytes: usize,
 }
 
-/// Checks a log: every event follows from the one before it, and every policy as it is recovered has the bytes of one that
-/// was folded from the first event on. Changes nothing.
+/// Checks a log: every event follows from the one before it, and every policy as it is recovered has the bytes of one
+/// that was folded from the first event on. Changes nothing.
 pub fn verify(specs: &[PolicySpec], registry: &Registry, store: &mut dyn Store) -> Result<Vec<Checked>> {
     let mut ids = Vec::new();
     for spec in specs {

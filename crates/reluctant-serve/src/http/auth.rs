@@ -15,8 +15,8 @@ pub(super) type Bearer = usize;
 
 /// Finds out who a request comes from; an error unless that one may act as `role`.
 ///
-/// Tokens are compared by their hashes, all of them and in constant time, so that nothing can be learnt from how long it
-/// takes.
+/// Tokens are compared by their hashes, all of them and in constant time, so that nothing can be learnt from how long
+/// it takes.
 pub(super) fn authorise(tokens: &Tokens, headers: &HeaderMap, role: Role) -> Result<Bearer, Problem> {
     if tokens.0.is_empty() {
         return Ok(0);

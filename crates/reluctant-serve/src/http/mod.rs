@@ -39,8 +39,8 @@ use metrics::Metrics;
 pub const OPENAPI: &str = include_str!("openapi.json");
 const PAGE: &str = include_str!("page.html");
 /// What the page may do: nothing that it does not bring along itself.
-const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; \
-                           img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                           connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// All that requests need.
 pub struct Service {

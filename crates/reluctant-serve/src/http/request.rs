@@ -180,7 +180,7 @@ impl DecideBody {
             return Err(refused(detail));
         }
         let default = default.map(|default| default.place(&offering)).transpose()?;
-        Ok(Ask { id: event, offering, default, default_propensity })
+        Ok(Ask { default, default_propensity, ..Ask::new(event, offering) })
     }
 }
 

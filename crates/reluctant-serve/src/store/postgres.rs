@@ -1,5 +1,5 @@
-//! The log in PostgreSQL, for several processes: all append, in one order; one of them learns, and the others decide from
-//! what it publishes.
+//! The log in PostgreSQL, for several processes: all append, in one order; one of them learns, and the others decide
+//! from what it publishes.
 
 use postgres::types::ToSql;
 use postgres::{Client, NoTls, Row};
@@ -249,8 +249,8 @@ impl Store for Postgres {
     }
 
     fn waiting(&mut self, policy: u32, count: usize) -> Result<Vec<Waiting>> {
-        let sql = "SELECT place.n, place.id, log.time FROM reluctant_place place JOIN reluctant_log log ON log.n = place.n \
-                   WHERE place.policy = $1 AND place.reward IS NULL AND place.expiry IS NULL ORDER BY place.n LIMIT $2";
+        let sql = "SELECT place.n, place.id, log.time FROM reluctant_place place \
+                   JOIN reluctant_log log ON log.n = place.n WHERE place.policy = $1 AND place.reward IS NULL AND place.expiry IS NULL ORDER BY place.n LIMIT $2";
         let rows = self.rows(sql, &[&(policy as i32), &(count as i64)])?;
         let waiting =
             |row: &Row| Waiting { n: row.get::<_, i64>(0) as u64, id: row.get(1), time: row.get::<_, i64>(2) as u64 };
@@ -262,8 +262,8 @@ impl Store for Postgres {
         let [n, version, time, chain] = [n, version, time, chain].map(|x| x as i64);
         let policy = policy as i32;
         // Whoever else folded the log up to here has found the same.
-        let insert = "INSERT INTO reluctant_version(policy, n, version, time, chain, state) VALUES($1, $2, $3, $4, $5, $6) \
-                      ON CONFLICT DO NOTHING";
+        let insert = "INSERT INTO reluctant_version(policy, n, version, time, chain, state) \
+                      VALUES($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
         self.execute(insert, &[&policy, &n, &version, &time, &chain, &state])?;
         let prune = "DELETE FROM reluctant_version WHERE policy = $1 AND n NOT IN \
                      (SELECT n FROM reluctant_version WHERE policy = $1 ORDER BY n DESC LIMIT $2)";

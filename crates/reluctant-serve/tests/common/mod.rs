@@ -68,7 +68,7 @@ pub fn context(i: u64) -> Offering {
 }
 
 pub fn ask(id: &str, offering: Offering) -> Ask {
-    Ask { id: Some(id.to_owned()), offering, default: None, default_propensity: None }
+    Ask::new(Some(id.to_owned()), offering)
 }
 
 /// A service that listens.
