@@ -7,7 +7,7 @@
 //!
 //! [`config`] says what a service is, [`event`] what is logged, [`fold`] what a policy is made of it, [`engine`]
 //! decides and takes rewards, [`store`] keeps the log, [`writer`] makes groups of requests durable by one sync, and
-//! [`http`] is what the world sees of it. [`run`] is all of it.
+//! [`http`] is what the world sees of it. [`run()`] is all of it.
 
 pub mod clock;
 pub mod config;

@@ -20,6 +20,8 @@ const OWN: &[&str] =
     &["name", "kind", "dim", "context", "action_features", "seed", "mode", "reward_wait", "default_reward"];
 /// A name is part of addresses and file names.
 const NAME: &str = "letters, digits, '-' and '_', at most 64 of them";
+/// What `/v1/policies` is must not be a policy.
+const LIST: &str = "policies";
 /// Longer waits would not fit the log's milliseconds, and nobody waits a century.
 const LONGEST_WAIT: f64 = 3e9;
 
@@ -150,6 +152,9 @@ fn policy(table: &Table<'_>, registry: &Registry) -> Result<PolicySpec> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.len() > 64 || !name.chars().all(plain) {
         return Err(table.wrong("name", format!("name is '{name}': it may have {NAME}")));
+    }
+    if name == LIST {
+        return Err(table.wrong("name", format!("name is '{LIST}': that address is the list of all policies")));
     }
     let kind = table.required_text("kind", "a policy of `reluctant list`")?;
     let entry = registry.policy(&kind).map_err(|cause| table.wrong("kind", cause))?;

@@ -43,6 +43,7 @@ fn every_mistake_is_named_with_its_line() {
         (&GOOD.replace("dim = 2", ""), "give either dim, the dimension of arms, or context"),
         (&GOOD.replace("dim = 2", "dim = 0"), ":5: dim = 0 is out of range"),
         (&GOOD.replace("\"p\"", "\"p/q\""), ":3: name is 'p/q': it may have letters"),
+        (&GOOD.replace("\"p\"", "\"policies\""), ":3: name is 'policies': that address is the list"),
         (&format!("{GOOD}lamda = 1\n"), ":6: unknown parameter of oful 'lamda'; did you mean 'lambda'?"),
         (&format!("{GOOD}mode = \"offline\"\n"), ":6: unknown mode 'offline'"),
         (&format!("{GOOD}default_reward = 0\n"), ":6: default_reward needs reward_wait"),
