@@ -6,8 +6,8 @@
     decision = shop.decide(context=[0.3, 1.0], actions=["tea", "coffee"])
     shop.reward(decision["event"], 1.0)
 
-Every decision has an event id before it is asked for. When an answer does not come, the client asks again with the same id,
-and the service gives the same answer: nothing happens twice.
+Every decision has an event id before it is asked for. When an answer does not come, the client asks again with the
+same id, and the service gives the same answer: nothing happens twice.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ class ServiceError(Exception):
 class Client:
     """One policy of a service.
 
-    ``retries`` is how often a request is repeated, ``timeout`` how many seconds each try may take, and ``pause`` how many pass
-    before the second; each later pause is twice as long, with some randomness, so that many clients do not come back at once.
+    ``retries`` is how often a request is repeated, ``timeout`` how many seconds each try may take, and ``pause`` how
+    many pass before the second; each later pause is twice as long, with some randomness, so that many clients do not
+    come back at once.
     """
 
     def __init__(
