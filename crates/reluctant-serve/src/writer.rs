@@ -13,8 +13,8 @@ use crate::error::{Result, ServeError};
 
 /// So many requests wait for the writer at most; more are turned away.
 const QUEUE: usize = 4_096;
-/// So many requests make a group at most: whoever came first does not wait for ever.
-const GROUP: usize = 512;
+/// So many requests, those of batches counted one by one, make a group: whoever came first does not wait for ever.
+const GROUP: usize = 1_024;
 /// How often default rewards are looked for when nothing else happens.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -25,7 +25,7 @@ type After = Box<dyn FnOnce(std::result::Result<(), String>) + Send>;
 
 /// What the writer is told.
 enum Message {
-    Work(Work),
+    Work(Work, usize),
     Stop,
 }
 
@@ -68,6 +68,15 @@ impl Handle {
         &self,
         work: impl FnOnce(&mut Engine) -> Answer<T> + Send + 'static,
     ) -> std::result::Result<T, Lost> {
+        self.ask_for(1, work).await
+    }
+
+    /// The same for a batch of so many requests.
+    pub async fn ask_for<T: Send + 'static>(
+        &self,
+        requests: usize,
+        work: impl FnOnce(&mut Engine) -> Answer<T> + Send + 'static,
+    ) -> std::result::Result<T, Lost> {
         let (answer, answered) = oneshot::channel();
         let work: Work = Box::new(move |engine| {
             let done = engine.map(work);
@@ -79,7 +88,7 @@ impl Handle {
                 });
             })
         });
-        match self.sender.try_send(Message::Work(work)) {
+        match self.sender.try_send(Message::Work(work, requests)) {
             Ok(()) => answered.await.unwrap_or(Err(Lost::Stopping)),
             Err(TrySendError::Full(_)) => Err(Lost::Full),
             Err(TrySendError::Disconnected(_)) => Err(Lost::Stopping),
@@ -129,28 +138,34 @@ impl Writer {
 fn run(mut engine: Engine, receiver: &Receiver<Message>, health: &Health) -> Engine {
     let mut stop = false;
     while !stop {
-        let mut group = Vec::new();
+        let (mut group, mut size) = (Vec::new(), 0);
         match receiver.recv_timeout(TICK) {
-            Ok(Message::Work(work)) => group.push(work),
+            Ok(Message::Work(work, requests)) => {
+                group.push(work);
+                size += requests;
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => stop = true,
         }
-        while group.len() < GROUP {
+        while size < GROUP {
             match receiver.try_recv() {
-                Ok(Message::Work(work)) => group.push(work),
+                Ok(Message::Work(work, requests)) => {
+                    group.push(work);
+                    size += requests;
+                }
                 Ok(Message::Stop) => stop = true,
                 Err(_) => break,
             }
         }
-        serve(&mut engine, group, health);
+        serve(&mut engine, group, size as u64, health);
     }
     engine.save_versions(true);
     engine
 }
 
 /// Does a group, makes it durable, answers.
-fn serve(engine: &mut Engine, group: Vec<Work>, health: &Health) {
-    let (began, count) = (Instant::now(), group.len() as u64);
+fn serve(engine: &mut Engine, group: Vec<Work>, count: u64, health: &Health) {
+    let began = Instant::now();
     let before = engine.end();
     let begun = engine.begin();
     let mut afters: Vec<After> = Vec::with_capacity(group.len());

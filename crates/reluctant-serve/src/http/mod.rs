@@ -118,7 +118,16 @@ impl Service {
         &self,
         work: impl FnOnce(&mut Engine) -> Answer<T> + Send + 'static,
     ) -> Result<T, Problem> {
-        match tokio::time::timeout(self.config.limits.timeout, self.writer.ask(work)).await {
+        self.ask_for(1, work).await
+    }
+
+    /// The same for a batch of so many requests.
+    async fn ask_for<T: Send + 'static>(
+        &self,
+        requests: usize,
+        work: impl FnOnce(&mut Engine) -> Answer<T> + Send + 'static,
+    ) -> Result<T, Problem> {
+        match tokio::time::timeout(self.config.limits.timeout, self.writer.ask_for(requests, work)).await {
             Ok(done) => Ok(done?),
             Err(_) => {
                 let detail = "the answer took too long; ask again with the same event id";

@@ -31,7 +31,7 @@ pub(super) async fn decide_batch(State(service): Shared, Path(policy): Path<Stri
     service.check_batch(requests.len())?;
     let asks: Vec<Result<Ask, Problem>> =
         requests.into_iter().map(|request| request.ask(spec.space, &service.config.limits)).collect();
-    let done = service.ask(move |engine| {
+    let done = service.ask_for(asks.len(), move |engine| {
         Ok(asks.into_iter().map(|ask| Ok(engine.decide(place, ask?)?)).collect::<Vec<Result<_, Problem>>>())
     });
     Ok(answers(done.await?.into_iter().map(|answer| answer.map(|answer| decided(&policy, &answer)))))
@@ -52,7 +52,7 @@ pub(super) async fn reward_batch(State(service): Shared, Path(policy): Path<Stri
     let body = service.body(request).await?;
     let Batch { requests } = parse::<Batch<RewardBody>>(&body)?;
     service.check_batch(requests.len())?;
-    let done = service.ask(move |engine| {
+    let done = service.ask_for(requests.len(), move |engine| {
         let mut one = |RewardBody { event, reward }: RewardBody| Ok(engine.reward(place, &event, reward)?);
         Ok(requests.into_iter().map(&mut one).collect::<Vec<Result<_, Problem>>>())
     });
