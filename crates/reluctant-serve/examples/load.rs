@@ -27,8 +27,9 @@ use reluctant_serve::{Config, Engine, open_store, start};
 /// What is measured: a name, a policy, and how many arms of which dimension are on offer; none for the sphere.
 type Row = (&'static str, &'static str, usize, usize);
 
-const ROWS: [Row; 4] = [
+const ROWS: [Row; 5] = [
     ("only syncs", "kind = \"uniform\"\nmode = \"log-only\"\ndim = 1", 1, 1),
+    ("only syncs what oful gets", "kind = \"uniform\"\nmode = \"log-only\"\ndim = 20", 100, 20),
     ("oful, 100 × 20", "kind = \"oful\"\ndim = 20", 100, 20),
     ("plausible, 100 × 20", "kind = \"plausible\"\nneurons = 3\ndim = 20", 100, 20),
     ("ofu-relu, sphere, d = 3", "kind = \"ofu-relu\"\nneurons = 3\nexplore = 100\ndim = 3", 0, 3),
