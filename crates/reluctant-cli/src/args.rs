@@ -30,6 +30,9 @@ pub(crate) enum Command {
     Evaluate(Evaluate),
     /// Tries policies on a log and ranks them by what they would have earned.
     Choose(Choose),
+    /// Decides and learns over HTTP, with a log that loses nothing.
+    #[cfg(feature = "serve")]
+    Serve(Serve),
     /// Fits a one-layer ReLU network to the columns of a CSV file.
     Fit(Fit),
     /// Lists policies and environments with their parameters, defaults, ranges and citations.
@@ -221,6 +224,17 @@ pub(crate) struct Judging {
     /// As JSON, for programs.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[cfg(feature = "serve")]
+#[derive(Debug, clap::Args)]
+pub(crate) struct Serve {
+    /// The TOML file that describes the service.
+    pub(crate) config: PathBuf,
+    /// Serves nothing, but checks the log: that nothing in it was changed, and that every policy as it would be
+    /// recovered is, to the byte, what the log gives from its beginning.
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 #[derive(Debug, clap::Args)]

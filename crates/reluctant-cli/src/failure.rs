@@ -13,6 +13,10 @@ pub(crate) enum Failure {
     /// The lab failed.
     #[error(transparent)]
     Lab(#[from] LabError),
+    /// The service does not start.
+    #[cfg(feature = "serve")]
+    #[error(transparent)]
+    Serve(#[from] reluctant_serve::ServeError),
     /// Standard output cannot be written.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
@@ -26,6 +30,10 @@ impl Failure {
         match self {
             Failure::Core(_) => 2,
             Failure::Lab(cause) if cause.is_usage() => 2,
+            #[cfg(feature = "serve")]
+            Failure::Serve(cause) if cause.is_usage() => 2,
+            #[cfg(feature = "serve")]
+            Failure::Serve(_) => 1,
             Failure::Lab(_) | Failure::Output(_) => 1,
             // As shells count: 128 and the number of the signal.
             Failure::Interrupted(_) => 130,

@@ -11,6 +11,8 @@ mod numbers;
 mod report;
 mod reproduce;
 mod run;
+#[cfg(feature = "serve")]
+mod serve;
 mod theory;
 
 use reluctant::Registry;
@@ -25,6 +27,8 @@ pub(crate) fn dispatch(registry: &Registry, args: Args) -> Result<(), Failure> {
         Command::Report(options) => report::report(registry, &options),
         Command::Evaluate(options) => evaluate::evaluate_one(registry, &options),
         Command::Choose(options) => evaluate::choose(registry, &options),
+        #[cfg(feature = "serve")]
+        Command::Serve(options) => serve::serve(registry, &options),
         Command::Fit(options) => fit::fit(&options),
         Command::List { name, json } => list::list(registry, name.as_deref(), json),
         Command::Theory(options) => theory::theory(&options),
