@@ -255,6 +255,33 @@ class NeuralUcb(Policy):
         explore: float | None = 0.0,
     ) -> Self: ...
 
+class NnUcb(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        beta: float | None = 1.0,
+        width: int | None = 64,
+        lambda_: float | Literal["auto"] | None = None,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        rate: float | None = 0.005,
+        decay: float | None = 0.1,
+        sigma: float | Literal["auto"] | None = None,
+        kernel: Literal["rbf", "matern32", "matern52", "relu", "relu-gate", "relu-ntk", "auto"] | None = "relu-ntk",
+        depth: int | None = 1,
+        bias: bool | None = True,
+        length: float | Literal["auto"] | None = None,
+        variance: float | Literal["auto"] | None = None,
+        leeway: float | Literal["auto"] | None = None,
+        budget: int | None = 200,
+        discount: float | None = 1.0,
+        join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
+    ) -> Self: ...
+
 class NeuralTs(Policy):
     def __new__(
         cls,
@@ -306,6 +333,7 @@ class NeuralLinucb(Policy):
         dim: int,
         *,
         seed: int = 0,
+        members: int | None = 2,
         width: int | None = 64,
         alpha: float | None = 1.0,
         lambda_: float | Literal["auto"] | None = None,
@@ -371,6 +399,7 @@ __all__ = [
     "OfuRelu",
     "OfuReluPlus",
     "NeuralUcb",
+    "NnUcb",
     "NeuralTs",
     "NeuralLinear",
     "NeuralLinucb",

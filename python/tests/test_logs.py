@@ -100,7 +100,7 @@ def test_late_rewards_stand_with_their_rounds(tmp_path: Path) -> None:
 
 
 def test_explore_is_another_name_of_chance() -> None:
-    assert Oful(2, explore=0.25).params == Oful(2, chance=0.25).params == {"chance": 0.25}
+    assert Oful(2, explore=0.25).given == Oful(2, chance=0.25).given == {"chance": 0.25}
     with pytest.raises(ValueError, match="explore and chance are two names of one parameter"):
         Oful(2, explore=0.25, chance=0.25)
 

@@ -178,8 +178,8 @@ pub(crate) struct Run {
 pub(crate) struct Evaluate {
     /// A log: JSON lines, or CSV if its name ends in .csv, gzipped or not; or Parquet or Arrow, by its ending.
     pub(crate) log: PathBuf,
-    /// A policy of `reluctant list`, which learns from the log, with settings as in oful:lambda=0.1,features=constant; or
-    /// the path of a saved policy, which ends in .json.
+    /// A policy of `reluctant list`, which learns from the log, with settings as in oful:lambda=0.1,features=constant;
+    /// or the path of a saved policy, which ends in .json.
     #[arg(long, value_name = "POLICY")]
     pub(crate) policy: String,
     #[command(flatten)]

@@ -45,8 +45,8 @@ fn judged(path: &std::path::Path, target: &Target) -> Evaluation {
     evaluate(&registry(), path, std::slice::from_ref(target), &Options::default(), &|_| {}).unwrap().remove(0)
 }
 
-/// The estimate is near the truth. The interval is still too narrow: it holds the truth in about 25 of 30 logs, where 95 %
-/// would be 28 or 29, so no more is asked of it here.
+/// The estimate is near the truth. The interval is still too narrow: it holds the truth in about 25 of 30 logs, where
+/// 95 % would be 28 or 29, so no more is asked of it here.
 #[test]
 fn what_a_point_of_the_sphere_earns_is_found_by_its_neighbours() {
     let (target, truth) = target();

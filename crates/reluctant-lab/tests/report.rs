@@ -180,8 +180,8 @@ fn the_page_asks_for_nothing_and_shows_labels_as_they_are() {
     for outside in ["src=", "href=", "url(", "@import", "fetch(", "import(", "<escaped>"] {
         assert!(!page.contains(outside), "{outside}");
     }
-    // The name of SVG's elements is the only address, in pictures and in the script that draws; and a browser that reads
-    // the page's own rule would ask for nothing even so.
+    // The name of SVG's elements is the only address, in pictures and in the script that draws; and a browser that
+    // reads the page's own rule would ask for nothing even so.
     let names = page.matches("\"http://www.w3.org/2000/svg\"").count();
     assert_eq!(page.matches("http").count(), names + page.matches("http-equiv=").count());
     assert!(page.contains("default-src 'none'"));

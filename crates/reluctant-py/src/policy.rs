@@ -337,7 +337,7 @@ impl Policy {
         let space = self.with(py, |state| Ok(state.policy.space()))?;
         let used = py.detach(|| self.entry.in_use(space, &self.settings, Key::new(self.seed))).map_err(refuse)?;
         let mut shown = Settings::new();
-        for param in table(self.entry) {
+        for param in self.entry.params.iter().chain(policy::COMMON) {
             let value = used.get(param.name).cloned();
             shown.set(param.name, value.unwrap_or_else(|| reluctant::Value::Word("auto".to_owned())));
         }

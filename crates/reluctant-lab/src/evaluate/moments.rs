@@ -95,6 +95,10 @@ const BATCHES: usize = 4096;
 /// How often rounds are drawn again.
 const RESAMPLES: usize = 1000;
 
+/// An interval has at least so many degrees of freedom: their own estimate is too rough to be believed below, where an
+/// interval would be several times as wide as the error.
+const LEAST_FREEDOM: f64 = 4.0;
+
 /// log(4/δ) of Maurer and Pontil's inequality, two-sided, for δ = 0.05.
 const LOG_BERNSTEIN: f64 = 4.382_026_634_673_881;
 
@@ -179,9 +183,9 @@ impl Moments {
         sum.max(0.0) / (self.count - free).max(1.0)
     }
 
-    /// The standard error, and the degrees of freedom it has, by leaving out each group of rounds in turn. What is fitted
-    /// is fitted anew each time, so that an estimate which hangs on a few rounds does not seem sure; and where few groups
-    /// make up the variance, it has few degrees of freedom.
+    /// The standard error, and the degrees of freedom it has, by leaving out each group of rounds in turn. What is
+    /// fitted is fitted anew each time, so that an estimate which hangs on a few rounds does not seem sure; and where
+    /// few groups make up the variance, it has few degrees of freedom.
     fn jackknife(&self) -> (f64, f64) {
         let groups = self.batches.len() as f64;
         if groups < 3.0 {
@@ -207,7 +211,7 @@ impl Moments {
         });
         let (sum, fourth) = moved.fold((0.0, 0.0), |(sum, fourth), square| (sum + square, fourth + square * square));
         let free = if fourth > 0.0 { sum * sum / fourth } else { groups - 1.0 };
-        ((sum / share).sqrt(), free.clamp(1.0, groups - 1.0))
+        ((sum / share).sqrt(), free.max(LEAST_FREEDOM).min(groups - 1.0))
     }
 
     /// The estimated squared error of an estimator with a bound: its variance, and the square of what the bound takes.

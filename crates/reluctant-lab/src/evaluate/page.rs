@@ -1,5 +1,5 @@
-//! The report on policies that were tried on a log, in the form of the lab's other reports: a page, a figure, a table, and
-//! everything for programs.
+//! The report on policies that were tried on a log, in the form of the lab's other reports: a page, a figure, a table,
+//! and everything for programs.
 
 use std::path::{Path, PathBuf};
 

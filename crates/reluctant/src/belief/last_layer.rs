@@ -34,7 +34,8 @@ pub(crate) const LAMBDA: Param = Param::new(
 );
 
 /// Exponents of the grid of λ, in powers of √10. λ is at least 1: features of a network that was trained on the same
-/// rewards explain them all, so that the evidence has nothing against a prior however wide, and exploring would not end.
+/// rewards explain them all, so that the evidence has nothing against a prior however wide, and exploring would not
+/// end.
 const GRID: std::ops::RangeInclusive<i32> = 0..=6;
 
 /// λ before the first training.

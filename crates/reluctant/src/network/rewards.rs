@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::scaling::CONSTANT;
 
-/// The scale of rewards is at least this share of their range, so that a rare reward is not an outlier of enormous size.
+/// The scale of rewards is at least this share of their range, so that a rare reward is not an outlier of enormous
+/// size.
 const SHARE_OF_RANGE: f64 = 0.1;
 
 /// Rewards in units of size one: (y − centre)/size.

@@ -101,8 +101,8 @@ impl Entry {
         Ok((policy, params.used()))
     }
 
-    /// The value of every parameter that a policy made so has: given, default or computed. What the policy finds out from
-    /// rewards is not among them.
+    /// The value of every parameter that a policy made so has: given, default or computed. What the policy finds out
+    /// from rewards is not among them.
     pub fn in_use(&self, space: impl Into<Space>, settings: &Settings, key: Key) -> Result<Settings> {
         let params = self.resolve(settings)?;
         self.build_for(space.into(), &params, settings, key)?;
