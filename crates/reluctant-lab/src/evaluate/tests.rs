@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test says best what it expects by failing where it is not met")]
 
 use super::*;
+use crate::stats::t95;
 
 /// Rounds with what was chosen, its propensity, the reward, the policy's probabilities and the model's predictions.
 type Given = (usize, f64, f64, [f64; 3], [f64; 3]);
@@ -57,6 +58,21 @@ fn estimates_are_those_of_the_open_bandit_pipeline() {
     }
 }
 
+/// The standard error by leaving out each round in turn, estimating anew, and the degrees of freedom that it has.
+fn left_out(shape: Shape, part: impl Fn(&Term) -> Part) -> (f64, f64) {
+    let parts: Vec<Part> = terms().iter().map(part).collect();
+    let estimate = |without: Option<usize>| {
+        let mut sums = Moments::of(shape);
+        let kept = parts.iter().enumerate().filter(|(i, _)| Some(*i) != without);
+        kept.enumerate().for_each(|(number, (_, part))| sums.add(number as u64, *part));
+        sums.estimate("test", None, &Bootstrap::new(1, sums.batches())).value
+    };
+    let (n, whole) = (parts.len() as f64, estimate(None));
+    let squares: Vec<f64> = (0..parts.len()).map(|i| (estimate(Some(i)) - whole).powi(2)).collect();
+    let (sum, fourth): (f64, f64) = (squares.iter().sum(), squares.iter().map(|x| x * x).sum());
+    ((sum * (n - 1.0) / n).sqrt(), sum * sum / fourth)
+}
+
 /// Standard errors and intervals from their definitions, over the kept rounds.
 #[test]
 fn errors_and_intervals_follow_their_definitions() {
@@ -70,14 +86,15 @@ fn errors_and_intervals_follow_their_definitions() {
     let log = (4.0f64 / 0.05).ln();
     let half = (2.0 * variance * log / n).sqrt() + 7.0 * range * log / (3.0 * (n - 1.0));
     assert!((estimate.bernstein.unwrap()[1] - (mean + half)).abs() < 1e-12);
-    assert!((estimate.normal[1] - mean - 2.200985160 * estimate.error).abs() < 1e-6);
-    // A self-normalised estimate: the linearised contributions have the same variance.
-    let estimate = value(Moments::of(Shape::Normalised), inverse::part);
-    let (weights, values): (Vec<f64>, Vec<f64>) =
-        terms().iter().map(|term| (term.weight(), term.weight() * term.reward)).unzip();
-    let total: f64 = weights.iter().sum();
-    let squares: f64 = weights.iter().zip(&values).map(|(w, v)| ((v - estimate.value * w) / total).powi(2)).sum();
-    assert!((estimate.error - (squares * n / (n - 1.0)).sqrt()).abs() < 1e-12);
+    let (error, free) = left_out(Shape::Sum, doubly_robust::part);
+    assert!((estimate.error - error).abs() < 1e-12 && free > 1.0);
+    let half = t95(free.max(4.0) as usize) * error;
+    assert!((estimate.normal[1] - mean - half).abs() < 1e-9);
+    // What is divided by the weights, or fitted, is estimated anew without each round.
+    let normalised = value(Moments::of(Shape::Normalised), inverse::part);
+    assert!((normalised.error - left_out(Shape::Normalised, inverse::part).0).abs() < 1e-9);
+    let fitted = value(Moments::of(Shape::Fitted), fitted::part);
+    assert!((fitted.error - left_out(Shape::Fitted, fitted::part).0).abs() < 1e-9);
 }
 
 /// All logs of two rounds that a logger can write, weighted by their probability: IPS and DR are unbiased, whatever the
@@ -132,10 +149,10 @@ fn the_fitted_estimate_has_the_least_variance() {
     };
     // By brute force, on finer and finer grids.
     let found = [0.5, 0.05, 0.005, 0.0005, 0.00005].iter().fold((0.0, 0.0), |best, step| least(best, *step));
-    let (mean, variance_of_mean) = variance(found.0, found.1);
-    assert!((fitted.value - mean).abs() < 1e-3 && (fitted.error - variance_of_mean.sqrt()).abs() < 1e-6);
-    for estimate in [value(Moments::default(), inverse::part), value(Moments::default(), doubly_robust::part)] {
-        assert!(fitted.error < estimate.error, "{} {}", fitted.error, estimate.error);
+    let (mean, least) = variance(found.0, found.1);
+    assert!((fitted.value - mean).abs() < 1e-3);
+    for (a, b) in [(0.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (1.0, 0.0)] {
+        assert!(least < variance(a, b).1, "{a} {b}");
     }
     // Rewards that are all alike are found without an error, as the self-normalised estimate finds them.
     let mut sums = Moments::of(Shape::Fitted);
