@@ -13,18 +13,20 @@ const KEEP_HISTORY: &[(&str, &str)] = &[
     ("neural-ts", "trains on all samples at each round"),
     ("neural-linear", "trains on all samples now and then"),
     ("neural-linucb", "trains on all samples now and then"),
+    ("nn-ucb", "trains on all samples now and then"),
     ("ensemble", "trains on all samples now and then"),
     ("epsilon-greedy", "keeps what its belief keeps: a network trains on all samples now and then"),
     ("square-cb", "keeps what its belief keeps: a network trains on all samples now and then"),
 ];
 
 /// Methods that make their regressions anew, in fresh memory, whenever their network is trained.
-const REMAKE: &[&str] = &["neural-linear", "neural-linucb", "epsilon-greedy", "square-cb"];
+const REMAKE: &[&str] = &["neural-linear", "neural-linucb", "nn-ucb", "epsilon-greedy", "square-cb"];
 
 /// Methods that keep a part of the history, up to a bound.
 const BOUNDED: &[(&str, &str)] = &[
     ("gp-ucb", "keeps so many points at most"),
     ("gp-ts", "keeps so many points at most"),
+    ("nn-ucb", "its Gaussian process keeps so many points at most"),
     ("plausible", "keeps so many observations at most"),
     ("epsilon-greedy", "with a Gaussian process, which keeps so many points at most"),
     ("square-cb", "with a Gaussian process, which keeps so many points at most"),
@@ -131,7 +133,8 @@ fn allowed(name: &str, sample: &Sample) -> u64 {
         _ => 0,
     };
     let batches = if name == "ofu-relu-plus" || REMAKE.contains(&name) { BATCHES } else { 0 };
-    let searches = if names(BOUNDED, name) && ["by-evidence", "relu"].contains(&sample.name) { SEARCHES } else { 0 };
+    let searching = ["by-evidence", "relu"].contains(&sample.name) || name == "nn-ucb";
+    let searches = if names(BOUNDED, name) && searching { SEARCHES } else { 0 };
     SETTLING + growth + batches + searches
 }
 

@@ -122,7 +122,7 @@ impl Folds {
         let offer = record.offer.as_offer().map_err(said)?;
         let mut means = vec![0.0; record.offer.count()];
         if let Some(model) = &self.model {
-            model.of(fold).score(offer, scratch).map_err(said)?;
+            model.of(fold).means(offer, scratch).map_err(said)?;
             means.iter_mut().zip(scratch.scores()).for_each(|(mean, score)| *mean = score.mean);
         }
         let mut probabilities = Vec::new();

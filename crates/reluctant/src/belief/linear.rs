@@ -105,6 +105,17 @@ impl Linear {
         Score { mean, width: scale * squared.sqrt() }
     }
 
+    /// The means of all rows, without their spreads, into [`Scratch::scores`].
+    pub(crate) fn means(&self, rows: Rows<'_>, scratch: &mut Scratch) {
+        let Scratch { scores, phi, .. } = scratch;
+        scores.clear();
+        scores.extend(rows.iter().map(|x| {
+            phi.clear();
+            self.features.append(x, phi);
+            Score { mean: self.ellipsoid.mean(phi), width: 0.0 }
+        }));
+    }
+
     /// Mean and `scale` times the spread at one x. `phi` holds its features afterwards.
     pub(crate) fn score_of(&self, x: &[f64], scale: f64, phi: &mut Vec<f64>) -> Score {
         phi.clear();

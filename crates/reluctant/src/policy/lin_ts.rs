@@ -136,6 +136,12 @@ impl Policy for LinTs {
         Ok(())
     }
 
+    fn means(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        offer.expect_dim(self.dim())?;
+        self.belief.means(offer.rows(ENTRY.name)?, scratch);
+        Ok(())
+    }
+
     fn needs_finite_arms(&self) -> bool {
         self.belief.features().needs_finite_arms()
     }

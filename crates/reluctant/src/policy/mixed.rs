@@ -146,6 +146,10 @@ impl Policy for Mixed {
         self.policy.score(offer, scratch)
     }
 
+    fn means(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        self.policy.means(offer, scratch)
+    }
+
     fn exploring(&self) -> bool {
         self.policy.exploring()
     }

@@ -169,6 +169,11 @@ pub trait Policy: fmt::Debug + Send + Sync {
     /// What the policy predicts for every action of a finite offer: [`Scratch::scores`].
     fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()>;
 
+    /// The means of [`Policy::score`], for those who do not look at widths: they may be left out, and are then 0.
+    fn means(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        self.score(offer, scratch)
+    }
+
     /// Whether the next choice is exploration by design rather than by optimism.
     fn exploring(&self) -> bool {
         false

@@ -176,6 +176,12 @@ impl Policy for Oful {
         Ok(())
     }
 
+    fn means(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        offer.expect_dim(self.dim())?;
+        self.belief.means(offer.rows(ENTRY.name)?, scratch);
+        Ok(())
+    }
+
     fn needs_finite_arms(&self) -> bool {
         self.belief.features().needs_finite_arms()
     }

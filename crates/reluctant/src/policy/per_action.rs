@@ -97,6 +97,25 @@ impl PerAction {
     fn of(&self, name: &str) -> &dyn Policy {
         self.policies.get(name).unwrap_or(&self.untried).as_ref()
     }
+
+    /// The score of every action, which `score` finds for the model of each.
+    fn score_each(
+        &self,
+        offer: Offer<'_>,
+        scratch: &mut Scratch,
+        score: impl Fn(&dyn Policy, Offer<'_>, &mut Scratch) -> Result<()>,
+    ) -> Result<()> {
+        let context = context_of(self.name, self.dim(), offer)?;
+        let x = Offer::Rows(Rows::trusted(self.dim(), context.features()));
+        let mut scores = std::mem::take(&mut scratch.other_scores);
+        scores.clear();
+        for name in context.names() {
+            score(self.of(name), x, scratch)?;
+            scores.push(scratch.scores.first().copied().unwrap_or_default());
+        }
+        scratch.other_scores = std::mem::replace(&mut scratch.scores, scores);
+        Ok(())
+    }
 }
 
 impl Policy for PerAction {
@@ -150,7 +169,7 @@ impl Policy for PerAction {
         let context = context_of(self.name, self.dim(), offer)?;
         let x = Offer::Rows(Rows::trusted(self.dim(), context.features()));
         let mut scores = Vec::with_capacity(context.names().len());
-        let (mut explored, mut normal) = (0, true);
+        let (mut explored, mut normal, mut certain) = (0, true, true);
         out.clear();
         for name in context.names() {
             let policy = self.of(name);
@@ -158,6 +177,7 @@ impl Policy for PerAction {
             let choice = policy.select(x, self.key.branch(name), scratch)?;
             explored += usize::from(choice.appeal.is_none());
             normal &= policy.draws_normally();
+            certain &= choice.propensity == Some(1.0);
             out.push(if choice.appeal.is_none() { 1.0 } else { 0.0 });
             scores.push(choice.score);
         }
@@ -165,6 +185,10 @@ impl Policy for PerAction {
             out.iter_mut().for_each(|p| *p /= explored as f64);
         } else if normal || scores.len() == 1 {
             greatest(&scores, out);
+        } else if certain && let Some(best) = argmax(scores.iter().map(Score::upper)) {
+            // Nothing is left to chance: the one of greatest mean plus width.
+            out[best] = 1.0;
+            return Ok(true);
         }
         Ok(explored > 0 || normal || scores.len() == 1)
     }
@@ -182,15 +206,11 @@ impl Policy for PerAction {
     }
 
     fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
-        let context = context_of(self.name, self.dim(), offer)?;
-        let x = Offer::Rows(Rows::trusted(self.dim(), context.features()));
-        let mut scores = Vec::with_capacity(context.names().len());
-        for name in context.names() {
-            self.of(name).score(x, scratch)?;
-            scores.push(scratch.scores.first().copied().unwrap_or_default());
-        }
-        scratch.scores = scores;
-        Ok(())
+        self.score_each(offer, scratch, |policy, x, scratch| policy.score(x, scratch))
+    }
+
+    fn means(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
+        self.score_each(offer, scratch, |policy, x, scratch| policy.means(x, scratch))
     }
 
     fn exploring(&self) -> bool {
