@@ -12,33 +12,8 @@ use crate::config::{Config, StoreSpec};
 use crate::engine::{Checked, Engine, verify};
 use crate::error::{Result, ServeError};
 use crate::http::{self, Service};
-use crate::store::{Sqlite, Store};
+use crate::open::open_store;
 use crate::writer::Writer;
-
-/// Opens the store that a configuration names.
-pub fn open_store(spec: &StoreSpec) -> Result<Box<dyn Store>> {
-    match spec {
-        StoreSpec::File(path) => Ok(Box::new(Sqlite::open(path)?)),
-        #[cfg(feature = "postgres")]
-        StoreSpec::Postgres(address) => Ok(Box::new(crate::store::Postgres::open(address)?)),
-        #[cfg(not(feature = "postgres"))]
-        StoreSpec::Postgres(_) => Err(ServeError::Machine {
-            action: "use PostgreSQL".to_owned(),
-            reason: "this program was built without it".to_owned(),
-        }),
-    }
-}
-
-/// Opens the store that a configuration names to read from it, while a service writes.
-pub fn open_reader(spec: &StoreSpec) -> Result<Box<dyn Store>> {
-    match spec {
-        StoreSpec::File(path) => Ok(Box::new(Sqlite::reader(path)?)),
-        #[cfg(feature = "postgres")]
-        StoreSpec::Postgres(address) => Ok(Box::new(crate::store::Postgres::reader(address)?)),
-        #[cfg(not(feature = "postgres"))]
-        StoreSpec::Postgres(_) => open_store(spec),
-    }
-}
 
 /// Checks a service's log; see [`verify`].
 pub fn check(config: &Config, registry: &Registry) -> Result<Vec<Checked>> {

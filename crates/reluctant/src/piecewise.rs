@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::action::{check_dim, check_finite};
 use crate::activation::{Activation, is_on, relu};
 use crate::error::{Error, Result};
-use crate::estimate::Samples;
+use crate::estimate::samples::Samples;
 use crate::linalg::{axpy, dot};
 use crate::relu::{MAX_NEURONS, Pattern, ReluNet, is_active};
 

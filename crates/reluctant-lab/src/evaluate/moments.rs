@@ -89,6 +89,13 @@ pub struct Estimate {
     pub leverage: f64,
 }
 
+impl Estimate {
+    /// Half of the width of its interval.
+    pub fn half_width(&self) -> f64 {
+        0.5 * (self.normal[1] - self.normal[0])
+    }
+}
+
 /// So many groups of rounds are kept for the bootstrap: up to so many rounds each is a group of its own.
 const BATCHES: usize = 4096;
 

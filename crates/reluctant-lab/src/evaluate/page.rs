@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::table::ranked;
-use super::{Estimate, Evaluation, Interval, ranking_scene, scene};
+use super::{Evaluation, Interval, ranking_scene, scene};
 use crate::error::{LabError, Result};
 use crate::report::draw::{Font, png, svg};
 use crate::report::html::{framed, glossary, number, page, table, words};
@@ -72,7 +72,7 @@ fn whole(evaluations: &[Evaluation], log: &Path) -> String {
 fn standings(order: &[&Evaluation]) -> String {
     let rows = order.iter().enumerate().map(|(place, evaluation)| {
         let best = evaluation.verdict.recommended.as_ref();
-        let gain = evaluation.gain.as_ref().map(|gain| text::signed(gain.value, Some(half(gain))));
+        let gain = evaluation.gain.as_ref().map(|gain| text::signed(gain.value, Some(gain.half_width())));
         let replay = evaluation.replay.as_ref().map(|replay| range(replay.interval));
         vec![
             words(&evaluation.policy),
@@ -90,11 +90,6 @@ fn standings(order: &[&Evaluation]) -> String {
         &["Policy", "Value", "95 %", "More than the log", "Effective", "While learning"],
         rows,
     )
-}
-
-/// The half-width of an estimate's interval.
-pub(super) fn half(estimate: &Estimate) -> f64 {
-    0.5 * (estimate.normal[1] - estimate.normal[0])
 }
 
 fn section(evaluation: &Evaluation) -> String {

@@ -2,7 +2,6 @@
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 
-use super::page::half;
 use super::{Estimate, Evaluation, Interval};
 use crate::report::table::STYLE;
 use crate::report::text;
@@ -47,7 +46,7 @@ pub fn ranking(evaluations: &[Evaluation]) -> String {
     let mut table = empty(&["policy", "value", "95 %", "more than the log", "effective", "while learning"]);
     for evaluation in &order {
         let best = evaluation.verdict.recommended.as_ref();
-        let gain = evaluation.gain.as_ref().map(|gain| text::signed(gain.value, Some(half(gain))));
+        let gain = evaluation.gain.as_ref().map(|gain| text::signed(gain.value, Some(gain.half_width())));
         let replay = evaluation.replay.as_ref().map(|replay| range(replay.interval));
         table.add_row([
             left(&evaluation.policy),

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::catalogue::{Catalogue, numbers, vectors};
 use super::line::Line;
-use super::read::{Read, wrong};
+use super::noticed::{Read, wrong};
 use super::{Offered, Record};
 use crate::error::{LabError, Result};
 

@@ -23,7 +23,7 @@ use reluctant::Name;
 
 use super::csv_lines::BAR;
 use super::line::{Given, Line, Several, several};
-use super::read::PIECE;
+use super::noticed::PIECE;
 use super::{Form, Offered};
 use crate::error::{LabError, Result};
 

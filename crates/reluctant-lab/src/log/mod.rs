@@ -15,14 +15,16 @@ mod csv_lines;
 mod json_lines;
 mod line;
 mod logged;
+mod noticed;
 mod offered;
 mod read;
 mod record;
 mod write;
 
 pub use logged::Logged;
+pub use noticed::Read;
 pub use offered::Offered;
-pub use read::{Read, read};
+pub use read::read;
 pub use record::Record;
 pub use write::Writer;
 

@@ -12,27 +12,9 @@ use super::columns::Batches;
 use super::csv_lines::Header;
 use super::json_lines;
 use super::line::Line;
+use super::noticed::{PIECE, Read, wrong};
 use super::{Form, Record};
 use crate::error::{LabError, Result};
-
-/// So many lines are held at a time.
-pub(super) const PIECE: usize = 4096;
-
-/// What was noticed while a log was read.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-#[non_exhaustive]
-pub struct Read {
-    /// Rounds whose reward is known.
-    pub rounds: u64,
-    /// Rounds whose reward never came.
-    pub unrewarded: u64,
-    /// The line of the first of them.
-    pub first_unrewarded: Option<usize>,
-    /// Rewards that stood on a line of their own, after their round.
-    pub late: u64,
-    /// The last line, if it was torn and dropped.
-    pub torn: Option<usize>,
-}
 
 /// A line as it was read.
 enum Raw {
@@ -186,10 +168,6 @@ impl Source {
         }
         Ok(())
     }
-}
-
-pub(super) fn wrong(path: &Path, line: Option<usize>, message: String) -> LabError {
-    LabError::Input { file: path.to_owned(), line, message }
 }
 
 fn in_csv(path: &Path, cause: &csv::Error) -> LabError {

@@ -19,7 +19,7 @@ use crate::config::Role;
 use crate::error::{Result, ServeError};
 use crate::event::{Event, Fact, Fate};
 use crate::offer::Offering;
-use crate::run::open_reader;
+use crate::open::open_reader;
 use crate::store::Store;
 
 type Shared = State<Arc<Service>>;

@@ -2,7 +2,7 @@
 
 use super::{Model, Samples};
 use crate::activation::RoundedKink;
-use crate::kernels::arch;
+use crate::instructions::arch;
 use crate::linalg::{axpy, dot};
 
 /// A loss below this times the scale of the data is zero to rounding.
