@@ -6,7 +6,6 @@ import pickle
 
 import numpy as np
 import pytest
-
 from reluctant import Experiment, Oful, OfuRelu, Plausible, ReluNet, Results, Uniform
 from reluctant.policies import CLASSES
 
