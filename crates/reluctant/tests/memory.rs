@@ -15,6 +15,7 @@ const KEEP_HISTORY: &[(&str, &str)] = &[
     ("neural-linucb", "trains on all samples now and then"),
     ("nn-ucb", "trains on all samples now and then"),
     ("ensemble", "trains on all samples now and then"),
+    ("lmc-ts", "walks over all samples"),
     ("epsilon-greedy", "keeps what its belief keeps: a network trains on all samples now and then"),
     ("square-cb", "keeps what its belief keeps: a network trains on all samples now and then"),
 ];
@@ -128,7 +129,7 @@ fn for_each_sample(mut check: impl FnMut(&'static str, &'static Sample)) {
 /// How many allocations are a policy's right in a few hundred rounds.
 fn allowed(name: &str, sample: &Sample) -> u64 {
     let growth = match name {
-        "ensemble" => TRAINED_GROWTH,
+        "ensemble" | "lmc-ts" => TRAINED_GROWTH,
         _ if names(KEEP_HISTORY, name) || names(BOUNDED, name) => GROWTH,
         _ => 0,
     };

@@ -6,8 +6,8 @@
 use reluctant::rng::{normal, shuffle, uniform};
 use reluctant::{Action, Context, Key, Name, Policy, Scratch, Settings, Snapshot, Space, policy};
 
-const POLICIES: [&str; 7] =
-    ["neural-ucb", "neural-ts", "neural-linear", "neural-linucb", "ensemble", "epsilon-greedy", "square-cb"];
+const POLICIES: [&str; 8] =
+    ["neural-ucb", "neural-ts", "neural-linear", "neural-linucb", "ensemble", "lmc-ts", "epsilon-greedy", "square-cb"];
 
 fn make(name: &str, dim: usize) -> Box<dyn Policy> {
     policy::build(name, Space::contexts(dim), &Settings::new().with("width", 16u64), Key::new(3)).unwrap()

@@ -109,6 +109,14 @@ impl<B: Belief + Serialize> Belief for Averaged<B> {
         self.members[0].kind()
     }
 
+    fn describe(&self) -> String {
+        self.members[0].describe()
+    }
+
+    fn warning(&self) -> Option<String> {
+        self.members.iter().find_map(Belief::warning)
+    }
+
     fn dim(&self) -> usize {
         self.members[0].dim()
     }

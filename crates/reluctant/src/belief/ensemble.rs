@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::heads::{Asked, Heads};
 use super::{Belief, state};
 use crate::choice::Score;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::network::{Crowd, Inputs};
 use crate::offer::Rows;
 use crate::params::{Initial, Kind, Param, Params};
@@ -45,16 +45,6 @@ impl Ensemble {
             crowd.add_head(ROWS);
         }
         Ok(Ensemble { crowd })
-    }
-
-    /// The belief that was saved, if its parts fit together.
-    pub(crate) fn restore(state: serde_json::Value) -> Result<Self> {
-        let belief: Self =
-            serde_json::from_value(state).map_err(|cause| Error::Snapshot { reason: cause.to_string() })?;
-        if belief.is_consistent() {
-            return Ok(belief);
-        }
-        Err(Error::Snapshot { reason: "its networks do not fit together".to_owned() })
     }
 
     pub(crate) fn is_consistent(&self) -> bool {
@@ -138,6 +128,10 @@ impl Heads for Ensemble {
 impl Belief for Ensemble {
     fn kind(&self) -> &'static str {
         "ensemble"
+    }
+
+    fn describe(&self) -> String {
+        "networks, each trained on its own sample of what was seen".to_owned()
     }
 
     fn dim(&self) -> usize {

@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::heads::{Asked, Heads};
 use super::{check_features, state};
-use crate::choice::Score;
 use crate::ellipsoid::Ellipsoid;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::axpy;
 use crate::network::{Inputs, Trained};
 use crate::params::Params;
@@ -43,6 +42,15 @@ struct Work {
 }
 
 impl GradientHeads {
+    pub(crate) fn is_consistent(&self) -> bool {
+        let size = self.trained.net().head_start(self.trained.heads());
+        let fits = match &self.matrix {
+            Matrix::Diagonal(diagonal) => diagonal.len() == size && diagonal.iter().all(|u| *u > 0.0 && u.is_finite()),
+            Matrix::Full(ellipsoid) => ellipsoid.dim() == size,
+        };
+        fits && self.lambda > 0.0 && self.trained.is_consistent()
+    }
+
     /// Reads `lambda`, `matrix` and the settings of the network.
     pub(crate) fn read(dim: usize, params: &Params, key: Key) -> Result<Self> {
         let trained = Trained::read(dim, Inputs::Contexts, params, key)?;
@@ -55,21 +63,6 @@ impl GradientHeads {
             _ => Matrix::Diagonal(vec![lambda; size]),
         };
         Ok(GradientHeads { trained, lambda, matrix, work: Work::default() })
-    }
-
-    /// The belief that was saved, if its parts fit together.
-    pub(crate) fn restore(state: serde_json::Value) -> Result<Self> {
-        let belief: Self =
-            serde_json::from_value(state).map_err(|cause| Error::Snapshot { reason: cause.to_string() })?;
-        let size = belief.trained.net().head_start(belief.trained.heads());
-        let fits = match &belief.matrix {
-            Matrix::Diagonal(diagonal) => diagonal.len() == size && diagonal.iter().all(|u| *u > 0.0 && u.is_finite()),
-            Matrix::Full(ellipsoid) => ellipsoid.dim() == size,
-        };
-        if fits && belief.lambda > 0.0 && belief.trained.is_consistent() {
-            return Ok(belief);
-        }
-        Err(Error::Snapshot { reason: "its parts do not fit".to_owned() })
     }
 
     /// Mean, and gᵀU⁻¹g, of every action at a scaled x with its hidden units; `each` of them is told.
@@ -178,8 +171,7 @@ impl Heads for GradientHeads {
         scratch.scores.clear();
         self.trained.features(x, &mut scratch.drawn, &mut scratch.phi);
         self.moments(actions, scratch, |_, mean, squared, scratch| {
-            let width = scale * rewards.size * squared.sqrt();
-            scratch.scores.push(Score { mean: rewards.centre + rewards.size * mean, width });
+            scratch.scores.push(rewards.score(mean, scale, squared.sqrt()));
         });
     }
 
@@ -189,7 +181,7 @@ impl Heads for GradientHeads {
         self.trained.features(x, &mut scratch.drawn, &mut scratch.phi);
         self.moments(actions, scratch, |name, mean, squared, scratch| {
             let normal = normal(&mut key.branch(name).purpose(Purpose::Choice).stream());
-            scratch.numbers.push(rewards.centre + rewards.size * (mean + scale * squared.sqrt() * normal));
+            scratch.numbers.push(rewards.reward(mean + scale * squared.sqrt() * normal));
         });
     }
 
@@ -251,15 +243,16 @@ mod tests {
                 let (value, gradient) = by_differences(&belief, head, &x);
                 let mut solved = gradient.clone();
                 Cholesky::new(&mut u.clone(), size).unwrap().solve(&mut solved);
-                let width = 0.7 * rewards.size * dot(&gradient, &solved).sqrt();
-                assert!((score.mean - rewards.centre - rewards.size * value).abs() < 1e-9);
+                let expected = rewards.score(value, 0.7, dot(&gradient, &solved).sqrt());
+                let width = expected.width;
+                assert!((score.mean - expected.mean).abs() < 1e-9);
                 assert!((score.width / width - 1.0).abs() < 1e-5, "{matrix} {head}: {} {width}", score.width);
             }
             let (mut scaled, mut hidden) = (Vec::new(), Vec::new());
             belief.trained.features(&x, &mut scaled, &mut hidden);
-            let fresh = 0.7 * rewards.size * (dot(&hidden, &hidden) / 0.3).sqrt();
+            let fresh = rewards.score(0.0, 0.7, (dot(&hidden, &hidden) / 0.3).sqrt()).width;
             assert!((scratch.scores()[2].width / fresh - 1.0).abs() < 1e-12);
-            assert_eq!(scratch.scores()[2].mean, rewards.centre);
+            assert_eq!(scratch.scores()[2].mean, rewards.reward(0.0));
         }
     }
 

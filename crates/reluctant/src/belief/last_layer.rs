@@ -15,9 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::heads::{Asked, Heads};
 use super::linear::add_draw;
 use super::{Belief, state};
-use crate::choice::Score;
 use crate::ellipsoid::Ellipsoid;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernels::linear_scores;
 use crate::linalg::{Cholesky, axpy, dot};
 use crate::network::{Inputs, Trained};
@@ -105,17 +104,6 @@ impl LastLayer {
         self
     }
 
-    /// The belief that was saved, if its parts fit together.
-    pub(crate) fn restore(state: serde_json::Value) -> Result<Self> {
-        let belief: Self =
-            serde_json::from_value(state).map_err(|cause| Error::Snapshot { reason: cause.to_string() })?;
-        if belief.is_consistent() {
-            Ok(belief)
-        } else {
-            Err(Error::Snapshot { reason: "its parts do not fit".to_owned() })
-        }
-    }
-
     pub(crate) fn is_consistent(&self) -> bool {
         let size = self.features();
         self.trained.is_consistent()
@@ -159,6 +147,12 @@ impl LastLayer {
             let explained = dot(regression.weights(), &sums.moment);
             *head = Head { regression, count: sums.count, loss: (sums.squares - explained).max(0.0) };
         }
+    }
+
+    /// The standard deviation of what has this variance in units of the noise of an action.
+    fn spread(&self, head: Option<usize>, squared: f64) -> f64 {
+        let (shape, rate) = self.noise_of(head);
+        (squared * rate / shape).sqrt()
     }
 
     /// Shape and rate of the posterior of σ² of an action.
@@ -243,17 +237,18 @@ fn most_evident(sums: &[Sums], noise: Noise) -> Option<f64> {
 fn evidence(sums: &[&Sums], Noise { own, shape, rate }: Noise, lambda: f64) -> Option<f64> {
     let mut work = Vec::new();
     let (mut log, mut count, mut loss) = (0.0, 0.0, 0.0);
+    let of_noise = |count: f64, loss: f64| (shape + 0.5 * count) * libm::log(rate + 0.5 * loss);
     for sums in sums {
         let (log_det, own_loss) = sums.fit(lambda, &mut work)?;
         let own_count = sums.count as f64;
         log -= 0.5 * log_det;
         if own {
-            log -= (shape + 0.5 * own_count) * libm::log(rate + 0.5 * own_loss);
+            log -= of_noise(own_count, own_loss);
         }
         count += own_count;
         loss += own_loss;
     }
-    Some(if own { log } else { log - (shape + 0.5 * count) * libm::log(rate + 0.5 * loss) })
+    Some(if own { log } else { log - of_noise(count, loss) })
 }
 
 impl Heads for LastLayer {
@@ -285,9 +280,7 @@ impl Heads for LastLayer {
         scores.clear();
         scores.extend(actions.iter().map(|(_, head)| {
             let (mean, squared) = self.mean_and_width(head, phi);
-            let (shape, rate) = self.noise_of(head);
-            let width = scale * rewards.size * (squared * rate / shape).sqrt();
-            Score { mean: rewards.centre + rewards.size * mean, width }
+            rewards.score(mean, scale, self.spread(head, squared))
         }));
     }
 
@@ -301,7 +294,7 @@ impl Heads for LastLayer {
             let (mean, squared) = self.mean_and_width(head, phi);
             // Heads are independent, and at one x a draw of weights is a normal value.
             let spread = (squared * self.draw_noise(head, &mut stream)).sqrt();
-            rewards.centre + rewards.size * (mean + scale * spread * normal(&mut stream))
+            rewards.reward(mean + scale * spread * normal(&mut stream))
         }));
     }
 
@@ -318,6 +311,14 @@ impl Heads for LastLayer {
 impl Belief for LastLayer {
     fn kind(&self) -> &'static str {
         "last layer"
+    }
+
+    fn describe(&self) -> String {
+        "a linear function of the last layer of a network".to_owned()
+    }
+
+    fn warning(&self) -> Option<String> {
+        self.trained.warning()
     }
 
     fn dim(&self) -> usize {
@@ -337,13 +338,10 @@ impl Belief for LastLayer {
         }
         scores.clear();
         let Some(Head { regression, .. }) = self.heads.first() else { return };
-        let (shape, rate) = self.noise_of(Some(0));
-        let scale = scale * (rate / shape).sqrt();
-        linear_scores(regression.weights(), regression.covariance(), scale, Rows::trusted(phi.len(), numbers), scores);
+        let level = self.spread(Some(0), 1.0);
+        linear_scores(regression.weights(), regression.covariance(), level, Rows::trusted(phi.len(), numbers), scores);
         let rewards = self.trained.rewards();
-        for score in scores.iter_mut() {
-            *score = Score { mean: rewards.centre + rewards.size * score.mean, width: rewards.size * score.width };
-        }
+        scores.iter_mut().for_each(|score| *score = rewards.score(score.mean, scale, score.width));
     }
 
     fn draw(&self, rows: Rows<'_>, scale: f64, key: Key, scratch: &mut Scratch) {
@@ -357,7 +355,7 @@ impl Belief for LastLayer {
         values.clear();
         values.extend(rows.iter().map(|x| {
             self.trained.features(x, scaled, phi);
-            rewards.centre + rewards.size * dot(weights, phi)
+            rewards.reward(dot(weights, phi))
         }));
     }
 

@@ -150,6 +150,14 @@ impl Belief for Linear {
         "linear"
     }
 
+    fn describe(&self) -> String {
+        "a linear function".to_owned()
+    }
+
+    fn as_linear(&self) -> Option<&Linear> {
+        Some(self)
+    }
+
     fn dim(&self) -> usize {
         self.dim
     }

@@ -11,11 +11,12 @@
 //! | [`NetworkGradients`] | a trained network, linear in its gradients | `neural-ucb`, `neural-ts` |
 //! | [`LastLayer`] | Bayesian linear regression on the last layer of a trained network | `neural-linear`, `neural-linucb` |
 //! | [`Ensemble`] | bootstrapped networks with prior functions | `ensemble` |
+//! | [`Walk`] | a network that walks through the posterior by noisy steps | `lmc-ts` |
 //! | [`FrozenRelu`](crate::FrozenRelu) | a ReLU network whose activations are frozen | `ofu-relu`, `ofu-relu-plus` |
 //! | [`Plausible`](crate::policy::Plausible) | the networks that explain what was seen | `plausible` |
 //!
 //! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once.
-//! [`LastLayer`], [`Ensemble`] and [`GradientHeads`] are such beliefs; [`Each`] makes one of any belief, with nothing
+//! [`LastLayer`], [`Ensemble`], [`Walk`] and [`GradientHeads`] are such beliefs; [`Each`] makes one of any belief, with nothing
 //! shared; [`Averaged`] is the mean of several, and [`Paired`] has the mean of one belief and the spread of another.
 //!
 //! ```
@@ -45,6 +46,7 @@ mod last_layer;
 mod linear;
 mod network_gradients;
 mod paired;
+mod walk;
 
 use std::fmt;
 
@@ -75,6 +77,7 @@ pub(crate) use linear::add_draw;
 pub use network_gradients::NetworkGradients;
 pub(crate) use network_gradients::{NETWORK_GRADIENTS, contexts_scale};
 pub use paired::Paired;
+pub use walk::Walk;
 
 /// What a policy knows of the rewards of vectors x.
 ///
@@ -83,6 +86,11 @@ pub use paired::Paired;
 pub trait Belief: fmt::Debug + Send + Sync {
     /// What kind of belief it is, in a word or two.
     fn kind(&self) -> &'static str;
+
+    /// What it takes rewards for, in words.
+    fn describe(&self) -> String {
+        self.kind().to_owned()
+    }
 
     /// The dimension of x.
     fn dim(&self) -> usize;
@@ -119,6 +127,16 @@ pub trait Belief: fmt::Debug + Send + Sync {
         scratch.scores.first().map_or((0.0, 0.0), |score| (score.mean, score.width))
     }
 
+    /// What is amiss, if something is.
+    fn warning(&self) -> Option<String> {
+        None
+    }
+
+    /// The linear function, if it is one whose weights can be read.
+    fn as_linear(&self) -> Option<&Linear> {
+        None
+    }
+
     /// The whole state; [`restore`] reads it back.
     fn save(&self) -> Result<serde_json::Value>;
 }
@@ -131,4 +149,10 @@ pub(crate) fn state(belief: &impl Serialize) -> Result<serde_json::Value> {
 /// The belief that was saved: it goes on to the bit.
 pub fn restore<B: Belief + DeserializeOwned>(state: serde_json::Value) -> Result<B> {
     serde_json::from_value(state).map_err(|cause| Error::Snapshot { reason: cause.to_string() })
+}
+
+/// The belief that was saved, if its parts fit together.
+pub(crate) fn restore_if<B: DeserializeOwned>(state: serde_json::Value, consistent: fn(&B) -> bool) -> Result<B> {
+    let belief = serde_json::from_value(state).map_err(|cause| Error::Snapshot { reason: cause.to_string() })?;
+    if consistent(&belief) { Ok(belief) } else { Err(Error::Snapshot { reason: "its parts do not fit".to_owned() }) }
 }

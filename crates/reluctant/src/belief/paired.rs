@@ -102,6 +102,14 @@ impl<M: Belief + Serialize, S: Belief + Serialize> Belief for Paired<M, S> {
         self.mean.kind()
     }
 
+    fn describe(&self) -> String {
+        format!("{}, with the width of {}", self.mean.describe(), self.spread.describe())
+    }
+
+    fn warning(&self) -> Option<String> {
+        self.mean.warning().or_else(|| self.spread.warning())
+    }
+
     fn dim(&self) -> usize {
         self.mean.dim()
     }

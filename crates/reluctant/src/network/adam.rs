@@ -2,7 +2,7 @@
 
 use super::shared::SharedNet;
 use crate::instructions::arch;
-use crate::rng::{Stream, shuffle};
+use crate::rng::{Stream, index, shuffle};
 
 const BETA_1: f64 = 0.9;
 const BETA_2: f64 = 0.999;
@@ -125,6 +125,31 @@ impl Workspace {
     pub(super) fn visit(&mut self, samples: impl Iterator<Item = u32>) {
         self.order.clear();
         self.order.extend(samples);
+    }
+
+    /// The gradient of the loss at so many samples, drawn by chance with repetition, summed up.
+    pub(super) fn sampled_gradient(
+        &mut self,
+        net: &SharedNet,
+        data: Data<'_>,
+        samples: usize,
+        stream: &mut Stream,
+    ) -> &[f64] {
+        struct Kernel<'k>(&'k SharedNet, Data<'k>, usize, &'k mut Workspace);
+        impl pulp::NullaryFnOnce for Kernel<'_> {
+            type Output = ();
+            #[inline(always)]
+            fn call(self) {
+                let Kernel(net, data, i, work) = self;
+                add_sample(net, data, i, work);
+            }
+        }
+        self.prepare(net);
+        for _ in 0..samples {
+            let i = index(stream, data.ys.len());
+            arch().dispatch(Kernel(net, data, i, self));
+        }
+        &self.gradient
     }
 
     /// How many there are.

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::adam::{Data, Workspace};
 use super::history::History;
-use super::rewards::Rewards;
 use super::scaling::Inputs;
 use super::shared::SharedNet;
 use super::training::{MAX_WIDTH, Training, read_width};
@@ -146,8 +145,7 @@ impl Crowd {
                     sum + prior_weight(net.width(), &mut stream)
                 }
             };
-        let Rewards { centre, size } = self.history.rewards;
-        centre + size * value
+        self.history.rewards.reward(value)
     }
 
     fn train(&mut self) {

@@ -74,7 +74,15 @@ impl History {
         ys.extend(self.ys.iter().map(|y| self.rewards.scaled(*y)));
     }
 
-    /// Everything as it was scaled by [`History::rescale`], which comes right before.
+    /// Scales, as before, what has come since the last time.
+    pub(super) fn catch_up(&mut self) {
+        let (xs, ys) = &mut self.scaled;
+        let done = ys.len();
+        self.xs.chunks_exact(self.scaling.dim()).skip(done).for_each(|x| self.scaling.append(x, xs));
+        ys.extend(self.ys[done..].iter().map(|y| self.rewards.scaled(*y)));
+    }
+
+    /// Everything as it was scaled by [`History::rescale`] or [`History::catch_up`], one of which comes right before.
     pub(super) fn data(&self) -> Data<'_> {
         Data { xs: &self.scaled.0, heads: &self.heads, ys: &self.scaled.1 }
     }

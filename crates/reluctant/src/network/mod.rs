@@ -7,12 +7,14 @@
 //! | `scaling.rs`, `rewards.rs` | inputs and rewards in units of what was seen |
 //! | `history.rs`, `training.rs` | all rewards so far; when and how networks are trained on them |
 //! | `trained.rs` | a network with heads and its history, trained anew whenever the history has grown by a share |
+//! | `langevin.rs` | noisy steps after each reward, whose iterates are draws from a posterior |
 //! | `crowd.rs` | several such networks on bootstrap samples, around random prior functions |
 
 mod adam;
 mod crowd;
 pub(crate) mod descent;
 mod history;
+mod langevin;
 mod rewards;
 mod scaling;
 mod shared;
@@ -21,6 +23,7 @@ mod trained;
 mod training;
 
 pub(crate) use crowd::Crowd;
+pub(crate) use langevin::{Langevin, STEP, STEPS, TEMPERATURE};
 pub(crate) use scaling::Inputs;
 pub(crate) use trained::Trained;
 pub(crate) use training::{DECAY, EPOCHS, GROWTH, RATE, WIDTH};

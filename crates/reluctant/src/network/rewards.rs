@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::scaling::CONSTANT;
+use crate::choice::Score;
 
 /// The scale of rewards is at least this share of their range, so that a rare reward is not an outlier of enormous
 /// size.
@@ -11,8 +12,8 @@ const SHARE_OF_RANGE: f64 = 0.1;
 /// Rewards in units of size one: (y − centre)/size.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Rewards {
-    pub(crate) centre: f64,
-    pub(crate) size: f64,
+    centre: f64,
+    size: f64,
 }
 
 impl Rewards {
@@ -38,6 +39,16 @@ impl Rewards {
     /// The scaled reward.
     pub(crate) fn scaled(&self, y: f64) -> f64 {
         (y - self.centre) / self.size
+    }
+
+    /// The reward that a scaled value stands for.
+    pub(crate) fn reward(&self, value: f64) -> f64 {
+        self.centre + self.size * value
+    }
+
+    /// The reward that a scaled value stands for, and `scale` times a scaled spread.
+    pub(crate) fn score(&self, value: f64, scale: f64, spread: f64) -> Score {
+        Score { mean: self.reward(value), width: scale * self.size * spread }
     }
 }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::adam::Workspace;
 use super::history::History;
+use super::langevin::Langevin;
 use super::rewards::Rewards;
 use super::scaling::Inputs;
 use super::shared::SharedNet;
@@ -30,6 +31,9 @@ pub(crate) struct Trained {
     next: usize,
     /// How often training blew up.
     blown_up: u64,
+    /// How it walks after each reward, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    langevin: Option<Langevin>,
     #[serde(skip)]
     work: Workspace,
 }
@@ -45,8 +49,14 @@ impl Trained {
             history: History::new(inputs, dim),
             next: 1,
             blown_up: 0,
+            langevin: None,
             work: Workspace::default(),
         })
+    }
+
+    /// From now on it walks after each reward.
+    pub(crate) fn walking(self, langevin: Langevin) -> Self {
+        Trained { langevin: Some(langevin), ..self }
     }
 
     /// From now on networks are trained with so many times the weight decay.
@@ -59,6 +69,7 @@ impl Trained {
         (1..=MAX_WIDTH).contains(&(self.net.width() as u64))
             && self.net.is_consistent(self.heads)
             && self.training.is_consistent()
+            && self.langevin.is_none_or(|langevin| langevin.is_consistent())
             && self.history.is_consistent(self.net.dim(), self.heads)
     }
 
@@ -109,6 +120,12 @@ impl Trained {
             self.next = self.training.next(self.history.len());
             self.train();
         }
+        if let Some(langevin) = self.langevin {
+            self.history.catch_up();
+            let mut stream = self.key.round(self.history.len() as u64).purpose(Purpose::Noise).stream();
+            langevin.walk(&mut self.net, self.history.data(), &mut stream, &mut self.work);
+            self.start_over_if_blown_up();
+        }
         due
     }
 
@@ -127,6 +144,10 @@ impl Trained {
         let mut stream = self.key.round(n as u64).purpose(Purpose::Shuffle).stream();
         self.work.visit(0..n as u32);
         self.training.adam(n).train(&mut self.net, self.history.data(), &mut stream, &mut self.work);
+        self.start_over_if_blown_up();
+    }
+
+    fn start_over_if_blown_up(&mut self) {
         if !self.net.params().iter().all(|p| in_limit(*p)) {
             // Training that blew up starts over rather than poison every later round.
             self.blown_up = self.blown_up.saturating_add(1);
@@ -176,8 +197,7 @@ mod tests {
         for i in 0..100 {
             x.iter_mut().for_each(|x| *x = normal(&mut stream).clamp(-2.0, 2.0));
             trained.features(&[1e6 * x[0], 1e-6 * x[1]], &mut scaled, &mut hidden);
-            let Rewards { centre, size } = trained.rewards();
-            let value = centre + size * trained.net().value(i % 2, &hidden);
+            let value = trained.rewards().reward(trained.net().value(i % 2, &hidden));
             worst = worst.max((value - truth(i % 2, &x)).abs());
         }
         assert!(worst < 300.0, "{worst}");

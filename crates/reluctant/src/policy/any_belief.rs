@@ -8,33 +8,50 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::snapshot::{inconsistent, unreadable};
-use super::{Fitted, Policy, Rule, Snapshot};
-use crate::action::{Action, check_observation};
+use super::confidence;
+use super::{OnRows, Policy, Rule};
 use crate::belief::{
-    Asked, Belief, Each, Features, GaussianProcess, GaussianProcesses, Heads, LastLayer, Linear, Noise,
+    Asked, BUDGET, Belief, DEGREE, DISCOUNT, Each, FEATURES, Features, GaussianProcess, GaussianProcesses, Heads,
+    KERNEL, LENGTH, LastLayer, Linear, Noise, VARIANCE, restore_if, state,
 };
-use crate::choice::Choice;
 use crate::error::Result;
-use crate::limits::MAX_FEATURES;
-use crate::network::Inputs;
-use crate::offer::Offer;
+use crate::network::{DECAY, EPOCHS, GROWTH, Inputs, RATE, WIDTH};
+use crate::offer::Rows;
 use crate::params::{Initial, Kind, Param, Params};
-use crate::rng::{Key, Purpose, uniform};
+use crate::rng::Key;
 use crate::scratch::Scratch;
 
-pub(super) const BELIEF: Param = Param::new(
+const BELIEF: Param = Param::new(
     "belief",
     Initial::word("network"),
     Kind::Word(&["network", "linear", "gp"]),
     "what predicts: the last layer of a network, ridge regression, or a Gaussian process",
 );
-pub(super) const LAMBDA: Param = Param::new(
+const LAMBDA: Param = Param::new(
     "lambda",
     Initial::Auto("1 (linear), by evidence (network)"),
     Kind::POSITIVE,
     "penalty λ of the regressions",
 );
+
+const SIGMA: Param = Param { doc: "standard deviation σ of the noise of a Gaussian process", ..confidence::SIGMA };
+
+/// What a policy's beliefs take; the parameters of its rule come before.
+const BELIEFS: [Param; 15] = [
+    BELIEF, LAMBDA, FEATURES, DEGREE, SIGMA, KERNEL, LENGTH, VARIANCE, BUDGET, DISCOUNT, WIDTH, GROWTH, EPOCHS, RATE,
+    DECAY,
+];
+
+/// The parameters of a rule, then those of the beliefs. `ALL` is the sum of both lengths.
+pub(super) const fn and_beliefs<const OWN: usize, const ALL: usize>(own: [Param; OWN]) -> [Param; ALL] {
+    let mut all = [BELIEF; ALL];
+    let mut i = 0;
+    while i < ALL {
+        all[i] = if i < OWN { own[i] } else { BELIEFS[i - OWN] };
+        i += 1;
+    }
+    all
+}
 
 /// λ of ridge regression unless it is given.
 const RIDGE: f64 = 1.0;
@@ -130,8 +147,63 @@ pub(super) fn read_heads(dim: usize, params: &Params, key: Key) -> Result<Box<dy
 
 /// The belief about actions that was saved.
 pub(super) fn restore_heads(state: serde_json::Value) -> Result<Box<dyn Heads>> {
-    let heads: AnyHeads = serde_json::from_value(state).map_err(unreadable)?;
-    if heads.is_consistent() { Ok(Box::new(heads)) } else { Err(inconsistent()) }
+    Ok(Box::new(restore_if(state, AnyHeads::is_consistent)?))
+}
+
+/// A policy that acts by this rule on the belief about rows that `params` name.
+pub(super) fn on_rows(
+    name: &'static str,
+    rule: Rule,
+    (dim, params, key): (usize, &Params, Key),
+) -> Result<Box<dyn Policy>> {
+    Ok(OnRows::boxed(name, AnyBelief::read(dim, params, key)?, rule))
+}
+
+/// The same, as it was saved.
+pub(super) fn restore_rows(name: &'static str, state: serde_json::Value) -> Result<Box<dyn Policy>> {
+    OnRows::restored(name, state, |belief| restore_if(belief, AnyBelief::is_consistent))
+}
+
+impl Belief for AnyBelief {
+    fn kind(&self) -> &'static str {
+        self.get().kind()
+    }
+
+    fn describe(&self) -> String {
+        self.get().describe()
+    }
+
+    fn dim(&self) -> usize {
+        self.get().dim()
+    }
+
+    fn learn(&mut self, x: &[f64], y: f64) {
+        self.get_mut().learn(x, y);
+    }
+
+    fn predict(&self, rows: Rows<'_>, scale: f64, scratch: &mut Scratch) {
+        self.get().predict(rows, scale, scratch);
+    }
+
+    fn draw(&self, rows: Rows<'_>, scale: f64, key: Key, scratch: &mut Scratch) {
+        self.get().draw(rows, scale, key, scratch);
+    }
+
+    fn unit(&self) -> f64 {
+        self.get().unit()
+    }
+
+    fn warning(&self) -> Option<String> {
+        self.get().warning()
+    }
+
+    fn as_linear(&self) -> Option<&Linear> {
+        self.get().as_linear()
+    }
+
+    fn save(&self) -> Result<serde_json::Value> {
+        state(self)
+    }
 }
 
 impl Heads for AnyHeads {
@@ -168,93 +240,6 @@ impl Heads for AnyHeads {
     }
 
     fn save(&self) -> Result<serde_json::Value> {
-        crate::belief::state(self)
-    }
-}
-
-/// A rule that leaves choices to chance, on any belief about rows.
-#[derive(Debug, Clone)]
-pub struct ByChance {
-    name: &'static str,
-    state: State,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct State {
-    rule: Rule,
-    learnt: u64,
-    belief: AnyBelief,
-}
-
-impl ByChance {
-    pub(super) fn new(name: &'static str, rule: Rule, dim: usize, params: &Params, key: Key) -> Result<Self> {
-        let belief = AnyBelief::read(dim, params, key)?;
-        Ok(ByChance { name, state: State { rule, learnt: 0, belief } })
-    }
-
-    pub(super) fn restore(name: &'static str, state: serde_json::Value) -> Result<Self> {
-        let state: State = serde_json::from_value(state).map_err(unreadable)?;
-        let sized = (1..=MAX_FEATURES).contains(&state.belief.get().dim());
-        if sized && state.belief.is_consistent() { Ok(ByChance { name, state }) } else { Err(inconsistent()) }
-    }
-}
-
-impl Policy for ByChance {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn dim(&self) -> usize {
-        self.state.belief.get().dim()
-    }
-
-    fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        offer.expect_dim(self.dim())?;
-        let rows = offer.rows(self.name)?;
-        let State { rule, learnt, belief } = &self.state;
-        belief.get().predict(rows, rule.scale(), scratch);
-        let mut stream = key.purpose(Purpose::Choice).stream();
-        let Scratch { scores, numbers, .. } = scratch;
-        let picked = rule.pick(scores, *learnt, |_| uniform(&mut stream), numbers);
-        Ok(picked.of(Choice::row(rows, picked.index, scores[picked.index])))
-    }
-
-    fn probabilities(&self, offer: Offer<'_>, scratch: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
-        self.score(offer, scratch)?;
-        self.state.rule.probabilities(&scratch.scores, self.state.learnt, out);
-        Ok(true)
-    }
-
-    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
-        let x = check_observation(self.name, self.dim(), action, reward)?;
-        self.state.belief.get_mut().learn(x, reward);
-        self.state.learnt = self.state.learnt.saturating_add(1);
-        Ok(())
-    }
-
-    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
-        offer.expect_dim(self.dim())?;
-        self.state.belief.get().predict(offer.rows(self.name)?, self.state.rule.scale(), scratch);
-        Ok(())
-    }
-
-    fn model(&self) -> (String, String) {
-        let model = match &self.state.belief {
-            Any::Network(_) => "a network with one hidden layer".to_owned(),
-            Any::Linear(_) => "a linear function".to_owned(),
-            Any::Gp(belief) => format!("a Gaussian process: {}", belief.kernel()),
-        };
-        (model, self.state.rule.to_string())
-    }
-
-    fn network(&self) -> Option<Fitted> {
-        match &self.state.belief {
-            Any::Linear(belief) if self.state.learnt > 0 => Some(Fitted::linear(belief, self.dim())),
-            _ => None,
-        }
-    }
-
-    fn snapshot(&self) -> Result<Snapshot> {
-        Snapshot::of(self.name, &self.state)
+        state(self)
     }
 }

@@ -8,18 +8,11 @@
 //! Inputs and rewards are scaled by what was seen. All rewards are kept. A score's width is the standard deviation of
 //! the members. The probability of a choice is estimated, on request.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Build, Contexts, Entry, Policy, Restore, Rule, Sample, SharedModel, Snapshot, read_state, sampling};
-use crate::action::{Action, check_observation};
-use crate::belief::{Belief, Ensemble, MEMBERS, PRIOR};
-use crate::choice::Choice;
+use super::{Build, Contexts, Entry, OnRows, Restore, Rule, Sample, SharedModel};
+use crate::belief::{Ensemble, MEMBERS, PRIOR, restore_if};
 use crate::error::Result;
 use crate::network::{DECAY, EPOCHS, GROWTH, Inputs, RATE, WIDTH};
-use crate::offer::Offer;
 use crate::params::{Initial, Kind, Literal, Param, Params};
-use crate::rng::Key;
-use crate::scratch::Scratch;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "ensemble",
@@ -44,9 +37,9 @@ pub(super) const ENTRY: Entry = Entry {
     contexts: Contexts::Shared(SharedModel {
         build: |dim, params, key| {
             let belief = Ensemble::read(dim, Inputs::Contexts, params, key)?;
-            Ok((Box::new(belief), Rule::Sampling(params.real("scale")?)))
+            Ok((Box::new(belief), rule(params)?))
         },
-        restore: |state| Ok(Box::new(Ensemble::restore(state)?)),
+        restore: |state| Ok(Box::new(restore_if(state, Ensemble::is_consistent)?)),
     }),
     samples: &[
         Sample { name: "default", environment: "relu-sphere", settings: &[] },
@@ -56,66 +49,15 @@ pub(super) const ENTRY: Entry = Entry {
             settings: &[("members", Literal::Count(3)), ("width", Literal::Count(20)), ("scale", Literal::Real(0.5))],
         },
     ],
-    build: Build::Plain(|dim, params, key| Ok(Box::new(EnsembleTs::new(dim, params, key)?))),
+    build: Build::Plain(|dim, params, key| {
+        let belief = Ensemble::read(dim, Inputs::Rows, params, key)?;
+        Ok(OnRows::boxed(ENTRY.name, belief, rule(params)?))
+    }),
     restore: Restore::Plain(|state| {
-        Ok(Box::new(read_state(state, |policy: &EnsembleTs| policy.belief.is_consistent())?))
+        OnRows::restored(ENTRY.name, state, |belief| restore_if(belief, Ensemble::is_consistent))
     }),
 };
 
-/// Thompson sampling by bootstrapped networks.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct EnsembleTs {
-    scale: f64,
-    belief: Ensemble,
-}
-
-impl EnsembleTs {
-    fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
-        let belief = Ensemble::read(dim, Inputs::Rows, params, key)?;
-        Ok(EnsembleTs { scale: params.real("scale")?, belief })
-    }
-
-    /// What it knows.
-    pub fn belief(&self) -> &Ensemble {
-        &self.belief
-    }
-}
-
-impl Policy for EnsembleTs {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
-    fn dim(&self) -> usize {
-        Belief::dim(&self.belief)
-    }
-
-    fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        offer.expect_dim(self.dim())?;
-        Ok(sampling(&self.belief, offer.rows(ENTRY.name)?, self.scale, key, scratch))
-    }
-
-    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
-        let x = check_observation(ENTRY.name, self.dim(), action, reward)?;
-        Belief::learn(&mut self.belief, x, reward);
-        Ok(())
-    }
-
-    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
-        offer.expect_dim(self.dim())?;
-        Belief::predict(&self.belief, offer.rows(ENTRY.name)?, self.scale, scratch);
-        Ok(())
-    }
-
-    fn model(&self) -> (String, String) {
-        let why = format!(
-            "it plays the best arm of one network, chosen at random, whose distance from their mean counts {} times",
-            self.scale
-        );
-        ("networks, each trained on its own sample of what was seen".to_owned(), why)
-    }
-
-    fn snapshot(&self) -> Result<Snapshot> {
-        Snapshot::of(ENTRY.name, self)
-    }
+fn rule(params: &Params) -> Result<Rule> {
+    Ok(Rule::Sampling(params.real("scale")?))
 }

@@ -4,36 +4,19 @@
 //! greatest predicted mean. What predicts is a parameter (`belief`, see `policy/any_belief.rs`). A choice's propensity
 //! is known.
 
-use super::any_belief::{BELIEF, ByChance, LAMBDA, read_heads, restore_heads};
-use super::{Build, Contexts, Entry, Restore, Rule, Sample, SharedModel, confidence};
-use crate::belief::{BUDGET, DEGREE, DISCOUNT, FEATURES, KERNEL, LENGTH, VARIANCE};
+use super::any_belief::{and_beliefs, on_rows, read_heads, restore_heads, restore_rows};
+use super::{Build, Contexts, Entry, Restore, Rule, Sample, SharedModel};
 use crate::error::Result;
-use crate::network::{DECAY, EPOCHS, GROWTH, RATE, WIDTH};
 use crate::params::{Initial, Kind, Literal, Param, Params};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "epsilon-greedy",
     summary: "takes the best arm by any belief, and a random one now and then",
     citation: "Sutton and Barto (2018), Reinforcement learning, Section 2.2",
-    params: &[
+    params: &and_beliefs::<_, 17>([
         Param::new("epsilon", Initial::real(0.3), Kind::NOT_NEGATIVE, "share ε of random choices in the first round"),
         Param::new("power", Initial::real(0.5), Kind::NOT_NEGATIVE, "the share falls like ε·t^(−power); 0 keeps it"),
-        BELIEF,
-        LAMBDA,
-        FEATURES,
-        DEGREE,
-        Param { doc: "standard deviation σ of the noise of a Gaussian process", ..confidence::SIGMA },
-        KERNEL,
-        LENGTH,
-        VARIANCE,
-        BUDGET,
-        DISCOUNT,
-        WIDTH,
-        GROWTH,
-        EPOCHS,
-        RATE,
-        DECAY,
-    ],
+    ]),
     sphere: false,
     contexts: Contexts::Shared(SharedModel {
         build: |dim, params, key| Ok((read_heads(dim, params, key)?, rule(params)?)),
@@ -52,8 +35,8 @@ pub(super) const ENTRY: Entry = Entry {
         },
         Sample { name: "gp", environment: "relu-sphere", settings: &[("belief", Literal::Word("gp"))] },
     ],
-    build: Build::Plain(|dim, params, key| Ok(Box::new(ByChance::new(ENTRY.name, rule(params)?, dim, params, key)?))),
-    restore: Restore::Plain(|state| Ok(Box::new(ByChance::restore(ENTRY.name, state)?))),
+    build: Build::Plain(|dim, params, key| on_rows(ENTRY.name, rule(params)?, (dim, params, key))),
+    restore: Restore::Plain(|state| restore_rows(ENTRY.name, state)),
 };
 
 fn rule(params: &Params) -> Result<Rule> {

@@ -12,6 +12,7 @@ use super::{Build, Contexts, Entry, Policy, Restore, Rule, Sample, SharedModel, 
 use crate::action::{Action, check_observation};
 use crate::belief::{
     BIAS, BUDGET, Belief, DEPTH, DISCOUNT, GaussianProcess, GaussianProcesses, KERNEL, LEEWAY, LENGTH, SIGMA, VARIANCE,
+    restore_if,
 };
 use crate::choice::Choice;
 use crate::error::Result;
@@ -46,7 +47,7 @@ pub(super) const ENTRY: Entry = Entry {
         build: |dim, params, _| {
             Ok((Box::new(GaussianProcesses::read(dim, params)?), Rule::Optimism(params.real("beta")?)))
         },
-        restore: |state| Ok(Box::new(GaussianProcesses::restore(state)?)),
+        restore: |state| Ok(Box::new(restore_if(state, GaussianProcesses::is_consistent)?)),
     }),
     samples: &[
         Sample { name: "fitted", environment: "relu-sphere", settings: &[] },

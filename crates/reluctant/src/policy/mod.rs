@@ -16,6 +16,7 @@ mod independent;
 mod joined;
 mod lifted;
 mod lin_ts;
+mod lmc_ts;
 mod mixed;
 mod named;
 mod neural_linear;
@@ -26,6 +27,7 @@ mod nn_ucb;
 mod ofu_relu;
 mod ofu_relu_plus;
 mod oful;
+mod on_rows;
 mod oracle;
 mod per_action;
 mod plausible;
@@ -55,8 +57,6 @@ use crate::scratch::Scratch;
 use rules::{best_by_score, optimism, sampling, sampling_each, select_frozen, select_optimistic, select_uniform};
 use snapshot::read_state;
 
-pub use any_belief::ByChance;
-pub use ensemble::EnsembleTs;
 pub use entry::{Build, COMMON, Contexts, Entry, OwnBuild, OwnRestore, Restore, Sample, tell};
 pub use fitted::Fitted;
 pub use gp_ts::GpTs;
@@ -64,14 +64,12 @@ pub use gp_ucb::GpUcb;
 pub use joined::{JOIN, Joined};
 pub use lin_ts::LinTs;
 pub use mixed::{CHANCE, EXPLORE, Mixed};
-pub use neural_linear::NeuralLinear;
-pub use neural_linucb::NeuralLinUcb;
 pub use neural_ts::NeuralTs;
 pub use neural_ucb::NeuralUcb;
-pub use nn_ucb::NnUcb;
 pub use ofu_relu::OfuRelu;
 pub use ofu_relu_plus::OfuReluPlus;
 pub use oful::Oful;
+pub use on_rows::OnRows;
 pub use oracle::Oracle;
 pub use per_action::PerAction;
 pub use plausible::Plausible;
@@ -101,6 +99,7 @@ pub const BUILT_IN: &[Entry] = &[
     neural_linear::ENTRY,
     neural_linucb::ENTRY,
     ensemble::ENTRY,
+    lmc_ts::ENTRY,
     plausible::ENTRY,
 ];
 
@@ -149,9 +148,8 @@ pub trait Policy: fmt::Debug + Send + Sync {
         self.select(round.offer, key, scratch)
     }
 
-    /// The probability of every action of a finite offer to be chosen, into `out`, and true; false if it is
-    /// not known, or
-    /// if choices say it themselves because nothing is left to chance.
+    /// The probability of every action of a finite offer to be chosen, into `out`, and true; false if it is not known,
+    /// or if choices say it themselves because nothing is left to chance.
     fn probabilities(&self, offer: Offer<'_>, scratch: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
         let _ = (offer, scratch, out);
         Ok(false)

@@ -11,18 +11,12 @@
 //! Besides the published method, inputs and rewards are scaled by what was seen. All rewards are kept. A score's width
 //! is one standard deviation. The probability of a choice is estimated, on request.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Build, Contexts, Entry, Policy, Restore, Rule, Sample, SharedModel, Snapshot, read_state, sampling};
-use crate::action::{Action, check_observation};
-use crate::belief::{Belief, LAMBDA, LastLayer, Noise};
-use crate::choice::Choice;
+use super::{Build, Contexts, Entry, OnRows, Restore, Rule, Sample, SharedModel};
+use crate::belief::{LAMBDA, LastLayer, Noise, restore_if};
 use crate::error::Result;
 use crate::network::{DECAY, EPOCHS, GROWTH, Inputs, RATE, WIDTH};
-use crate::offer::Offer;
 use crate::params::{Initial, Kind, Literal, Param, Params};
 use crate::rng::Key;
-use crate::scratch::Scratch;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "neural-linear",
@@ -51,11 +45,8 @@ pub(super) const ENTRY: Entry = Entry {
     ],
     sphere: false,
     contexts: Contexts::Shared(SharedModel {
-        build: |dim, params, key| {
-            let belief = LastLayer::read(dim, Inputs::Contexts, noise(params)?, params, key)?;
-            Ok((Box::new(belief), Rule::Sampling(params.real("scale")?)))
-        },
-        restore: |state| Ok(Box::new(LastLayer::restore(state)?)),
+        build: |dim, params, key| Ok((Box::new(read(dim, Inputs::Contexts, params, key)?), rule(params)?)),
+        restore: |state| Ok(Box::new(restore_if(state, LastLayer::is_consistent)?)),
     }),
     samples: &[
         Sample { name: "default", environment: "relu-sphere", settings: &[] },
@@ -65,68 +56,20 @@ pub(super) const ENTRY: Entry = Entry {
             settings: &[("lambda", Literal::Real(0.25)), ("width", Literal::Count(20))],
         },
     ],
-    build: Build::Plain(|dim, params, key| Ok(Box::new(NeuralLinear::new(dim, params, key)?))),
+    build: Build::Plain(|dim, params, key| {
+        Ok(OnRows::boxed(ENTRY.name, read(dim, Inputs::Rows, params, key)?, rule(params)?))
+    }),
     restore: Restore::Plain(|state| {
-        Ok(Box::new(read_state(state, |policy: &NeuralLinear| policy.belief.is_consistent())?))
+        OnRows::restored(ENTRY.name, state, |belief| restore_if(belief, LastLayer::is_consistent))
     }),
 };
 
-/// Each action's own noise.
-fn noise(params: &Params) -> Result<Noise> {
-    Ok(Noise { own: true, shape: params.real("a0")?, rate: params.real("b0")? })
+fn rule(params: &Params) -> Result<Rule> {
+    Ok(Rule::Sampling(params.real("scale")?))
 }
 
-/// Thompson sampling on the last layer of a network.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct NeuralLinear {
-    scale: f64,
-    belief: LastLayer,
-}
-
-impl NeuralLinear {
-    fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
-        let belief = LastLayer::read(dim, Inputs::Rows, noise(params)?, params, key)?;
-        Ok(NeuralLinear { scale: params.real("scale")?, belief })
-    }
-
-    /// What it knows.
-    pub fn belief(&self) -> &LastLayer {
-        &self.belief
-    }
-}
-
-impl Policy for NeuralLinear {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
-    fn dim(&self) -> usize {
-        Belief::dim(&self.belief)
-    }
-
-    fn select<'a>(&self, offer: Offer<'a>, key: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        offer.expect_dim(self.dim())?;
-        Ok(sampling(&self.belief, offer.rows(ENTRY.name)?, self.scale, key, scratch))
-    }
-
-    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
-        let x = check_observation(ENTRY.name, self.dim(), action, reward)?;
-        Belief::learn(&mut self.belief, x, reward);
-        Ok(())
-    }
-
-    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
-        offer.expect_dim(self.dim())?;
-        Belief::predict(&self.belief, offer.rows(ENTRY.name)?, self.scale, scratch);
-        Ok(())
-    }
-
-    fn model(&self) -> (String, String) {
-        let why = format!("it plays the best arm of one last layer, drawn with {} standard deviations", self.scale);
-        ("a linear function of the last layer of a network".to_owned(), why)
-    }
-
-    fn snapshot(&self) -> Result<Snapshot> {
-        Snapshot::of(ENTRY.name, self)
-    }
+/// Each action has its own noise.
+fn read(dim: usize, inputs: Inputs, params: &Params, key: Key) -> Result<LastLayer> {
+    let noise = Noise { own: true, shape: params.real("a0")?, rate: params.real("b0")? };
+    LastLayer::read(dim, inputs, noise, params, key)
 }

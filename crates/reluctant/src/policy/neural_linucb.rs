@@ -11,19 +11,12 @@
 //! the regressions are made anew from all rewards after each training, because features of two networks do not add up.
 //! All rewards are kept.
 
-use serde::{Deserialize, Serialize};
-
-use super::snapshot::{inconsistent, unreadable};
-use super::{Build, Contexts, Entry, Policy, Restore, Rule, Sample, SharedModel, Snapshot, optimism, read_state};
-use crate::action::{Action, check_observation};
-use crate::belief::{Averaged, Belief, Heads, LAMBDA, LastLayer, Noise};
-use crate::choice::Choice;
+use super::{Build, Contexts, Entry, OnRows, Restore, Rule, Sample, SharedModel};
+use crate::belief::{Averaged, Heads, LAMBDA, LastLayer, Noise, restore_if};
 use crate::error::Result;
 use crate::network::{DECAY, EPOCHS, GROWTH, Inputs, RATE, WIDTH};
-use crate::offer::Offer;
 use crate::params::{Initial, Kind, Literal, Param, Params};
 use crate::rng::Key;
-use crate::scratch::Scratch;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "neural-linucb",
@@ -46,11 +39,8 @@ pub(super) const ENTRY: Entry = Entry {
     ],
     sphere: false,
     contexts: Contexts::Shared(SharedModel {
-        build: |dim, params, key| {
-            let belief = read(dim, Inputs::Contexts, params, key)?;
-            Ok((Box::new(belief), Rule::Optimism(params.real("alpha")?)))
-        },
-        restore: |state| Ok(Box::new(restore(state)?)),
+        build: |dim, params, key| Ok((Box::new(read(dim, Inputs::Contexts, params, key)?), rule(params)?)),
+        restore: |state| Ok(Box::new(restore_if(state, is_consistent)?)),
     }),
     samples: &[
         Sample { name: "default", environment: "relu-sphere", settings: &[] },
@@ -60,10 +50,10 @@ pub(super) const ENTRY: Entry = Entry {
             settings: &[("lambda", Literal::Real(0.25)), ("width", Literal::Count(20)), ("members", Literal::Count(1))],
         },
     ],
-    build: Build::Plain(|dim, params, key| Ok(Box::new(NeuralLinUcb::new(dim, params, key)?))),
-    restore: Restore::Plain(|state| {
-        Ok(Box::new(read_state(state, |policy: &NeuralLinUcb| is_consistent(&policy.belief))?))
+    build: Build::Plain(|dim, params, key| {
+        Ok(OnRows::boxed(ENTRY.name, read(dim, Inputs::Rows, params, key)?, rule(params)?))
     }),
+    restore: Restore::Plain(|state| OnRows::restored(ENTRY.name, state, |belief| restore_if(belief, is_consistent))),
 };
 
 /// More networks would only keep a round waiting.
@@ -85,68 +75,12 @@ fn read(dim: usize, inputs: Inputs, params: &Params, key: Key) -> Result<Average
     Averaged::new((0..params.count("members")?).map(member).collect::<Result<_>>()?)
 }
 
-fn restore(state: serde_json::Value) -> Result<Averaged<LastLayer>> {
-    let belief = serde_json::from_value(state).map_err(unreadable)?;
-    if is_consistent(&belief) { Ok(belief) } else { Err(inconsistent()) }
+fn rule(params: &Params) -> Result<Rule> {
+    Ok(Rule::Optimism(params.real("alpha")?))
 }
 
 fn is_consistent(belief: &Averaged<LastLayer>) -> bool {
     let Some(first) = belief.members().first() else { return false };
     let like_first = |member: &LastLayer| Heads::dim(member) == Heads::dim(first) && member.count() == first.count();
     belief.members().iter().all(|member| member.is_consistent() && like_first(member))
-}
-
-/// LinUCB on the last layer of a network.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct NeuralLinUcb {
-    alpha: f64,
-    belief: Averaged<LastLayer>,
-}
-
-impl NeuralLinUcb {
-    fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
-        let belief = read(dim, Inputs::Rows, params, key)?;
-        Ok(NeuralLinUcb { alpha: params.real("alpha")?, belief })
-    }
-
-    /// What it knows.
-    pub fn belief(&self) -> &Averaged<LastLayer> {
-        &self.belief
-    }
-}
-
-impl Policy for NeuralLinUcb {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
-    fn dim(&self) -> usize {
-        Belief::dim(&self.belief)
-    }
-
-    fn select<'a>(&self, offer: Offer<'a>, _: Key, scratch: &mut Scratch) -> Result<Choice<'a>> {
-        offer.expect_dim(self.dim())?;
-        Ok(optimism(&self.belief, offer.rows(ENTRY.name)?, self.alpha, scratch))
-    }
-
-    fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
-        let x = check_observation(ENTRY.name, self.dim(), action, reward)?;
-        Belief::learn(&mut self.belief, x, reward);
-        Ok(())
-    }
-
-    fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
-        offer.expect_dim(self.dim())?;
-        Belief::predict(&self.belief, offer.rows(ENTRY.name)?, self.alpha, scratch);
-        Ok(())
-    }
-
-    fn model(&self) -> (String, String) {
-        let why = format!("it plays the arm of greatest mean + {} standard deviations", self.alpha);
-        ("a linear function of the last layer of a network".to_owned(), why)
-    }
-
-    fn snapshot(&self) -> Result<Snapshot> {
-        Snapshot::of(ENTRY.name, self)
-    }
 }

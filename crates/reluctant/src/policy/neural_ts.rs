@@ -15,7 +15,7 @@ use super::{
     read_state, sampling_each,
 };
 use crate::action::{Action, check_observation, check_vector};
-use crate::belief::{Belief, GradientHeads, NETWORK_GRADIENTS, NetworkGradients, contexts_scale};
+use crate::belief::{Belief, GradientHeads, NETWORK_GRADIENTS, NetworkGradients, contexts_scale, restore_if};
 use crate::choice::Choice;
 use crate::error::Result;
 use crate::offer::Offer;
@@ -33,7 +33,7 @@ pub(super) const ENTRY: Entry = Entry {
         build: |dim, params, key| {
             Ok((Box::new(GradientHeads::read(dim, params, key)?), Rule::Sampling(contexts_scale(params)?)))
         },
-        restore: |state| Ok(Box::new(GradientHeads::restore(state)?)),
+        restore: |state| Ok(Box::new(restore_if(state, GradientHeads::is_consistent)?)),
     }),
     samples: &[
         Sample { name: "F", environment: "relu-sphere", settings: &[] },

@@ -5,35 +5,21 @@
 //! these are not of size one, `gamma` should be divided by their size. What predicts is a parameter (`belief`, see
 //! `policy/any_belief.rs`). A choice's propensity is known.
 
-use super::any_belief::{BELIEF, ByChance, LAMBDA, read_heads, restore_heads};
-use super::{Build, Contexts, Entry, Restore, Rule, Sample, SharedModel, confidence};
-use crate::belief::{BUDGET, DEGREE, DISCOUNT, FEATURES, KERNEL, LENGTH, VARIANCE};
+use super::any_belief::{and_beliefs, on_rows, read_heads, restore_heads, restore_rows};
+use super::{Build, Contexts, Entry, Restore, Rule, Sample, SharedModel};
 use crate::error::Result;
-use crate::network::{DECAY, EPOCHS, GROWTH, RATE, WIDTH};
 use crate::params::{Initial, Kind, Literal, Param, Params};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "square-cb",
     summary: "chooses by chance, inversely to the gap that any belief predicts",
     citation: "Foster and Rakhlin (2020), Beyond UCB: optimal and efficient contextual bandits with regression oracles",
-    params: &[
-        Param::new("gamma", Initial::real(30.0), Kind::NOT_NEGATIVE, "how fast exploration ends: γ = gamma·√(Kt)"),
-        BELIEF,
-        LAMBDA,
-        FEATURES,
-        DEGREE,
-        Param { doc: "standard deviation σ of the noise of a Gaussian process", ..confidence::SIGMA },
-        KERNEL,
-        LENGTH,
-        VARIANCE,
-        BUDGET,
-        DISCOUNT,
-        WIDTH,
-        GROWTH,
-        EPOCHS,
-        RATE,
-        DECAY,
-    ],
+    params: &and_beliefs::<_, 16>([Param::new(
+        "gamma",
+        Initial::real(30.0),
+        Kind::NOT_NEGATIVE,
+        "how fast exploration ends: γ = gamma·√(Kt)",
+    )]),
     sphere: false,
     contexts: Contexts::Shared(SharedModel {
         build: |dim, params, key| Ok((read_heads(dim, params, key)?, rule(params)?)),
@@ -48,8 +34,8 @@ pub(super) const ENTRY: Entry = Entry {
         },
         Sample { name: "gp", environment: "relu-sphere", settings: &[("belief", Literal::Word("gp"))] },
     ],
-    build: Build::Plain(|dim, params, key| Ok(Box::new(ByChance::new(ENTRY.name, rule(params)?, dim, params, key)?))),
-    restore: Restore::Plain(|state| Ok(Box::new(ByChance::restore(ENTRY.name, state)?))),
+    build: Build::Plain(|dim, params, key| on_rows(ENTRY.name, rule(params)?, (dim, params, key))),
+    restore: Restore::Plain(|state| restore_rows(ENTRY.name, state)),
 };
 
 fn rule(params: &Params) -> Result<Rule> {

@@ -10,7 +10,7 @@ use super::process::{Frame, Process};
 use super::search::{Renewed, Search};
 use crate::belief::{Asked, Heads, state};
 use crate::choice::Score;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::offer::Rows;
 use crate::params::Params;
 use crate::rng::{Key, Purpose, normal};
@@ -33,16 +33,6 @@ impl GaussianProcesses {
         let (kernel, sigma) = wanted.first();
         let search = wanted.needs_search().then(|| Search::new(frame, wanted));
         Ok(GaussianProcesses { frame, sigma, untried: Process::new(frame, kernel, sigma), heads: Vec::new(), search })
-    }
-
-    /// The belief that was saved.
-    pub(crate) fn restore(saved: serde_json::Value) -> Result<Self> {
-        let belief: Self =
-            serde_json::from_value(saved).map_err(|cause| Error::Snapshot { reason: cause.to_string() })?;
-        if belief.is_consistent() {
-            return Ok(belief);
-        }
-        Err(Error::Snapshot { reason: "its parts do not have the dimensions it states".to_owned() })
     }
 
     pub(crate) fn is_consistent(&self) -> bool {

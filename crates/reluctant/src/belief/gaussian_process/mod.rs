@@ -155,6 +155,10 @@ impl Belief for GaussianProcess {
         "Gaussian process"
     }
 
+    fn describe(&self) -> String {
+        format!("a Gaussian process: {}", self.kernel())
+    }
+
     fn dim(&self) -> usize {
         self.process.gp.dim()
     }
