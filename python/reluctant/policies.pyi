@@ -365,6 +365,25 @@ class Ensemble(Policy):
         explore: float | None = 0.0,
     ) -> Self: ...
 
+class LmcTs(Policy):
+    def __new__(
+        cls,
+        dim: int,
+        *,
+        seed: int = 0,
+        steps: int | None = 1,
+        step: float | None = 0.5,
+        temperature: float | None = 0.3,
+        width: int | None = 64,
+        growth: float | None = 0.15,
+        epochs: float | None = 10.0,
+        rate: float | None = 0.005,
+        decay: float | None = 0.1,
+        join: Literal["concatenate", "products"] | None = "concatenate",
+        chance: float | None = 0.0,
+        explore: float | None = 0.0,
+    ) -> Self: ...
+
 class Plausible(Policy):
     def __new__(
         cls,
@@ -404,5 +423,6 @@ __all__ = [
     "NeuralLinear",
     "NeuralLinucb",
     "Ensemble",
+    "LmcTs",
     "Plausible",
 ]

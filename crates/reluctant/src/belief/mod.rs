@@ -16,8 +16,9 @@
 //! | [`Plausible`](crate::policy::Plausible) | the networks that explain what was seen | `plausible` |
 //!
 //! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once.
-//! [`LastLayer`], [`Ensemble`], [`Walk`] and [`GradientHeads`] are such beliefs; [`Each`] makes one of any belief, with nothing
-//! shared; [`Averaged`] is the mean of several, and [`Paired`] has the mean of one belief and the spread of another.
+//! [`LastLayer`], [`Ensemble`], [`Walk`] and [`GradientHeads`] are such beliefs; [`Each`] makes one of any belief, with
+//! nothing shared; [`Averaged`] is the mean of several, and [`Paired`] has the mean of one belief and the spread of
+//! another.
 //!
 //! ```
 //! use reluctant::belief::{Belief, Features, Linear};
