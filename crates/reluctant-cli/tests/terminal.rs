@@ -199,4 +199,7 @@ fn an_interrupt_says_how_to_go_on() {
     let said = errors(&output);
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(said.contains("kept in out: the same command goes on from there"), "{said}");
+    // It names the report only where that has something to show.
+    let shown = Command::new(env!("CARGO_BIN_EXE_reluctant")).args(["report", "out"]).current_dir(dir.path()).output();
+    assert_eq!(said.contains("`reluctant report out`"), shown.unwrap().status.success(), "{said}");
 }
