@@ -6,7 +6,7 @@ from reluctant import Plausible
 rng = np.random.default_rng(0)
 arms = rng.normal(size=(200, 2))
 policy = Plausible(dim=2, neurons=2, sigma=0.05)
-for t in range(60):
+for _ in range(60):
     choice = policy.select(arms[rng.choice(200, 20)])
     reward = max(0.0, choice.action @ [1.0, 0.0]) + max(0.0, choice.action @ [-0.6, 0.8])
     policy.update(choice, reward + 0.05 * rng.normal())
