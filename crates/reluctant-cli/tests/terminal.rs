@@ -55,6 +55,8 @@ fn lists_fit_any_terminal() {
             assert!(line.chars().count() <= columns.max(20), "{columns}: {line}");
         }
     }
+    // Words stay whole, too.
+    assert!(said(&["list", "oful"], 20, "").contains("concatenate,\n"));
     assert!(said(&["list", "linear-sphere"], 80, "").starts_with("linear-sphere: "));
     let one: serde_json::Value = serde_json::from_str(&said(&["list", "oful", "--json"], 80, "")).unwrap();
     assert_eq!((&one["policies"][0]["name"], &one["environments"]), (&"oful".into(), &serde_json::json!([])));
