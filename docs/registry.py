@@ -23,6 +23,10 @@ ends with an underscore there: `lambda_`. [Choose a policy](../choose.md) says w
 
 In contexts with named actions every policy also has `join`: how a context x and the features a of an action become one
 vector, `concatenate` for (x, a) or `products` for all products of a number of x and one of (1, a).
+
+Every policy also has `chance`, from 0 to 1 and by default 0: the share of its choices that are left to chance, uniform
+among all on offer, so that [a log](../logs.md) of them can tell of other policies. `explore` is another name for it,
+but for `ofu-relu` and `ofu-relu-plus`, which have an `explore` of their own.
 """
 
 ENVIRONMENTS = """# Environments
@@ -49,14 +53,18 @@ def _section(row: dict[str, Any], python: str | None) -> str:
     if python:
         summary += f" In Python: `{python}`."
     lines = [f"## {row['name']}", "", *_wrap(summary), "", *_wrap(f"*{row['citation']}*"), ""]
-    # Every policy has this one: it is told once, above.
-    params = [param for param in row["params"] if param["keyword"] != "join"]
+    # Every policy has these: they are told once, above.
+    params = [param for param in row["params"] if not _everywhere(param)]
     if params:
         lines += ["| parameter | default | allowed | what it is |", "| --- | --- | --- | --- |"]
     for param in params:
         cells = [f"`{param['name']}`", param["default_text"], param["allowed"], param["doc"]]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join([*lines, ""])
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _everywhere(param: dict[str, Any]) -> bool:
+    return param["keyword"] in ("join", "chance") or param["doc"] == "another name of chance"
 
 
 def _wrap(text: str) -> list[str]:

@@ -47,6 +47,7 @@ async function load() {
     restart();
   });
   watchPointer(element("truth"));
+  addEventListener("resize", () => regrets(element("regret")));
   element("board").hidden = false;
   list();
   restart();
@@ -199,7 +200,7 @@ function arrow(canvas, neuron) {
 
 function regrets(element) {
   const canvas = element.getContext("2d");
-  const { width, height } = element;
+  const [width, height] = fitted(element, canvas);
   const ink = getComputedStyle(element).color;
   const [left, bottom, top, right] = [55, 30, 12, 12];
   const most = Math.max(1, ...curves.flat());
@@ -226,6 +227,16 @@ function regrets(element) {
   });
 }
 
+// As many points as the screen has, so that letters are as large on a phone; the size in the page's own pixels.
+function fitted(element, canvas) {
+  const ratio = window.devicePixelRatio || 1;
+  const width = Math.max(280, element.parentElement.clientWidth);
+  const height = Math.min(300, Math.round(0.6 * width));
+  Object.assign(element, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
+  canvas.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return [width, height];
+}
+
 // ---- neurons
 
 const tip = ({ angle, length }) => [length * Math.cos((angle * Math.PI) / 180), length * Math.sin((angle * Math.PI) / 180)];
@@ -239,9 +250,9 @@ function list() {
     row.append(
       slider(`Angle of neuron ${i + 1}`, neuron, "angle", -180, 180, 1),
       slider(`Length of neuron ${i + 1}`, neuron, "length", 0.1, REACH, 0.1),
-      button(neuron.sign > 0 ? "Adds" : "Subtracts", `Neuron ${i + 1} adds or subtracts`, () => {
-        neuron.sign *= -1;
-      }),
+      neuron.sign > 0
+        ? button("Adds", `Adds: let neuron ${i + 1} subtract`, () => { neuron.sign = -1; })
+        : button("Subtracts", `Subtracts: let neuron ${i + 1} add`, () => { neuron.sign = 1; }),
       button("Remove", `Remove neuron ${i + 1}`, () => neurons.splice(i, 1), neurons.length === 1),
     );
     return row;
@@ -265,9 +276,13 @@ function button(label, title, act, disabled = false) {
   const made = Object.assign(document.createElement("button"), { type: "button", textContent: label, title, disabled });
   made.setAttribute("aria-label", title);
   made.addEventListener("click", () => {
+    const buttons = () => [...element("neurons").querySelectorAll("button")];
+    const place = buttons().indexOf(made);
     act();
     list();
     restart();
+    // The list is made anew; whoever uses the keyboard stays where they were.
+    buttons().at(Math.min(place, buttons().length - 1)).focus();
   });
   return made;
 }
@@ -291,10 +306,12 @@ function watchPointer(canvas) {
     Object.assign(neurons[dragged], { angle: Math.round((Math.atan2(y, x) * 180) / Math.PI), length });
     restart();
   });
-  canvas.addEventListener("pointerup", () => {
+  const drop = () => {
     if (dragged >= 0) list();
     dragged = -1;
-  });
+  };
+  canvas.addEventListener("pointerup", drop);
+  canvas.addEventListener("pointercancel", drop);
 }
 
 function name(i) {

@@ -55,6 +55,8 @@ fn lists_fit_any_terminal() {
             assert!(line.chars().count() <= columns.max(20), "{columns}: {line}");
         }
     }
+    // Words stay whole, too.
+    assert!(said(&["list", "oful"], 20, "").contains("concatenate,\n"));
     assert!(said(&["list", "linear-sphere"], 80, "").starts_with("linear-sphere: "));
     let one: serde_json::Value = serde_json::from_str(&said(&["list", "oful", "--json"], 80, "")).unwrap();
     assert_eq!((&one["policies"][0]["name"], &one["environments"]), (&"oful".into(), &serde_json::json!([])));
@@ -199,4 +201,7 @@ fn an_interrupt_says_how_to_go_on() {
     let said = errors(&output);
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(said.contains("kept in out: the same command goes on from there"), "{said}");
+    // It names the report only where that has something to show.
+    let shown = Command::new(env!("CARGO_BIN_EXE_reluctant")).args(["report", "out"]).current_dir(dir.path()).output();
+    assert_eq!(said.contains("`reluctant report out`"), shown.unwrap().status.success(), "{said}");
 }

@@ -296,6 +296,6 @@ fn check_format(format: Option<&serde_json::Value>) -> std::result::Result<(), S
         Some(found) => {
             Err(format!("this was written in format {found}, and this version of reluctant reads format {FORMAT}"))
         }
-        None => Err(format!("this has no format; this version of reluctant reads format {FORMAT}")),
+        None => Err(format!("this has no format, so reluctant did not write it; this version reads format {FORMAT}")),
     }
 }

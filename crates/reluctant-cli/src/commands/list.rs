@@ -96,8 +96,8 @@ impl Page {
     /// A parameter's name, and beside or below it what it is, what is allowed, and its default.
     fn params(&self, params: &[Param]) -> String {
         let widest = params.iter().map(|param| param.name.len()).max().unwrap_or(0);
-        // Where names would take half of a line, meanings stand below them.
-        let beside = self.columns >= 2 * (widest + 4);
+        // Where names would take half of a line, or lines are short, meanings stand below them.
+        let beside = self.columns >= (2 * (widest + 4)).max(40);
         let rest = if beside { " ".repeat(widest + 4) } else { "    ".to_owned() };
         let mut text = String::new();
         for param in params {

@@ -34,11 +34,16 @@ fn read(registry: &Registry, dir: &Path) -> Result<Results, Failure> {
     let (experiment, version, finished) = Store::read(dir)?;
     let mut results = lab::assemble(registry, &experiment, &finished)?;
     results.version = version;
-    if results.environments.iter().all(|environment| environment.policies.is_empty()) {
+    if is_empty(&results) {
         let reason = "no policy has all of its tuning trials and a finished trial yet".to_owned();
         return Err(LabError::NoResults { dir: dir.to_owned(), reason }.into());
     }
     Ok(results)
+}
+
+/// Whether there is nothing to show yet.
+pub(crate) fn is_empty(results: &Results) -> bool {
+    results.environments.iter().all(|environment| environment.policies.is_empty())
 }
 
 fn compare(registry: &Registry, dirs: [&PathBuf; 2], out: Option<&Path>) -> Result<(), Failure> {

@@ -11,7 +11,7 @@ use reluctant_lab::report::{Digest, json, write_all};
 use reluctant_lab::{Experiment, LabError, Store, run as lab};
 
 use super::input;
-use super::report::write_report;
+use super::report::{self, write_report};
 use crate::args::Run;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -65,7 +65,10 @@ pub(crate) fn play(registry: &Registry, experiment: &Experiment, out: &Path, how
     let (progress, stop) = (Progress::new(), stop_on_interrupt());
     let threads = how.threads.unwrap_or(0);
     match lab::run_until(registry, experiment, &store, threads, &|event| progress.show(event), &stop) {
-        Err(LabError::Stopped) => return Err(interrupted(&store, out)),
+        Err(LabError::Stopped) => {
+            let results = lab::assemble(registry, experiment, &store.finished())?;
+            return Err(interrupted(store.finished().len(), !report::is_empty(&results), out));
+        }
         outcome => outcome?,
     }
     let results = lab::assemble(registry, experiment, &store.finished())?;
@@ -94,11 +97,10 @@ fn stop_on_interrupt() -> Arc<AtomicBool> {
     stop
 }
 
-fn interrupted(store: &Store, out: &Path) -> Failure {
-    let kept = store.finished().len();
+/// What to do next; the report is named only if it would have something to show.
+fn interrupted(kept: usize, shown: bool, out: &Path) -> Failure {
     let trials = if kept == 1 { "1 finished trial is".to_owned() } else { format!("{kept} finished trials are") };
-    Failure::Interrupted(format!(
-        "stopped; {trials} kept in {0}: the same command goes on from there, and `reluctant report {0}` shows them",
-        out.display()
-    ))
+    let out = out.display();
+    let look = if shown { format!(", and `reluctant report {out}` shows them") } else { String::new() };
+    Failure::Interrupted(format!("stopped; {trials} kept in {out}: the same command goes on from there{look}"))
 }

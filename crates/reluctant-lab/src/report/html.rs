@@ -106,13 +106,15 @@ fn in_short(environment: &EnvironmentDigest<'_>) -> String {
     let (Some(mean), Some(median)) = (environment.lowest(|at| at.mean), environment.lowest(|at| at.median)) else {
         return "<p>No trial has finished yet.</p>\n".to_owned();
     };
-    let said = |policy: &PolicyDigest<'_>, pick: fn(&Sample) -> f64| {
-        format!("<strong>{}</strong> ({})", escape(policy.label()), text::maybe(policy.regret().map(pick)))
-    };
-    let (by_mean, by_median) = (said(mean, |at| at.mean), said(median, |at| at.median));
+    let name = |policy: &PolicyDigest<'_>| format!("<strong>{}</strong>", escape(policy.label()));
     let same = std::ptr::eq(mean.policy, median.policy);
-    let also = if same { "and also the lowest median" } else { "but the lowest median is that of" };
-    format!("<p>The lowest mean regret is that of {by_mean}, {also} {by_median}.</p>\n")
+    let then = if same { "which also has".to_owned() } else { format!("but {} has", name(median)) };
+    format!(
+        "<p>The lowest mean regret is that of {} ({}), {then} the lowest median ({}).</p>\n",
+        name(mean),
+        text::maybe(mean.regret().map(|at| at.mean)),
+        text::maybe(median.regret().map(|at| at.median)),
+    )
 }
 
 fn regrets(environment: &EnvironmentDigest<'_>) -> String {

@@ -127,7 +127,8 @@
       const plots = html(this.root, "div", { class: "plots" });
       this.plots = data.panels.map((panel) => new Plot(this, plots, panel));
       html(this.root, "p", { class: "soft help", id: `help-${number}` },
-        "Point at the plot or use ← and → to read values; drag to zoom in, or use + and −; 0 shows everything.");
+        "Point at the plot or use ← and → to read values; drag to zoom in, or use + and −; 0 shows everything. " +
+        "A policy’s name below switches its curve off and on.");
       this.spoken = html(this.root, "p", { class: "unseen", role: "status" });
       this.makeLegend();
       new ResizeObserver(() => this.draw()).observe(this.root);
