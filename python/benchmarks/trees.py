@@ -1,0 +1,120 @@
+"""Trees on the real tables: forests and boosting as policies of one's own, and what a fitted model leaves as a floor.
+
+    pip install reluctant scikit-learn lightgbm
+    python python/benchmarks/trees.py [SHUFFLES]
+
+The tables, shuffles and rounds are those of experiments/real/defaults.toml. Both policies are Thompson sampling by the
+bootstrap: an action has several models, each fitted to its own resampled rewards; one of them, by chance, judges the
+action in a round. Models are fitted anew when the rewards of an action have grown by a share.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import tomllib
+from lightgbm import LGBMRegressor
+from numpy.typing import NDArray
+from reluctant import Choice, Experiment
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
+from sklearn.model_selection import cross_val_score
+
+Array = NDArray[np.float64]
+
+SPEC = Path(__file__).parents[2] / "experiments" / "real" / "defaults.toml"
+GROWTH = 0.15
+"""Models are fitted anew when the rewards have grown by this share."""
+FEW = 10
+"""With fewer rewards an action is judged by its mean, drawn from a beta distribution."""
+
+
+class Trees:
+    """Thompson sampling by bootstrapped models, several for each action."""
+
+    def __init__(self, dim: int, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.rows: dict[str, list[Array]] = {}
+        self.rewards: dict[str, list[float]] = {}
+        self.models: dict[str, list[object]] = {}
+        self.next: dict[str, int] = {}
+
+    def fit(self, rows: Array, rewards: Array) -> list[object]:
+        raise NotImplementedError
+
+    def value(self, model: object, row: Array) -> float:
+        raise NotImplementedError
+
+    def draw(self, name: str, row: Array) -> float:
+        models = self.models.get(name)
+        if models is None:
+            rewards = self.rewards.get(name, [])
+            return float(self.rng.beta(1 + sum(rewards), 1 + len(rewards) - sum(rewards)))
+        return self.value(models[self.rng.integers(len(models))], row)
+
+    def select(self, context: Array, actions: list[str]) -> int:
+        row = context.astype(np.float32).reshape(1, -1)
+        return int(np.argmax([self.draw(name, row) for name in actions]))
+
+    def update(self, choice: Choice, reward: float) -> None:
+        name = choice.name
+        rows, rewards = self.rows.setdefault(name, []), self.rewards.setdefault(name, [])
+        rows.append(np.array(choice.action, np.float32))
+        rewards.append(reward)
+        if len(rows) >= self.next.setdefault(name, FEW):
+            self.next[name] = int(np.ceil((1 + GROWTH) * len(rows)))
+            self.models[name] = self.fit(np.stack(rows), np.array(rewards))
+
+
+class Forest(Trees):
+    """A random forest for each action; a tree of it is drawn."""
+
+    def fit(self, rows: Array, rewards: Array) -> list[object]:
+        seed = int(self.rng.integers(2**31))
+        forest = RandomForestRegressor(20, min_samples_leaf=2, max_features=0.5, random_state=seed)
+        return [tree.tree_ for tree in forest.fit(rows, rewards).estimators_]
+
+    def value(self, model: object, row: Array) -> float:
+        return float(model.predict(row)[0, 0])
+
+
+class Boosting(Trees):
+    """Five boosted models for each action, each on its own bootstrap sample; one is drawn."""
+
+    def fit(self, rows: Array, rewards: Array) -> list[object]:
+        models = []
+        for _ in range(5):
+            sample = self.rng.integers(len(rows), size=len(rows))
+            model = LGBMRegressor(n_estimators=50, num_leaves=15, min_child_samples=5, n_jobs=1, verbose=-1)
+            models.append(model.fit(rows[sample], rewards[sample]).booster_)
+        return models
+
+    def value(self, model: object, row: Array) -> float:
+        return float(model.predict(row, num_threads=1)[0])
+
+
+def floor(environment: dict[str, object], rounds: int) -> float:
+    """The share of mistakes, by five-fold cross-validation, of boosting that is told the label of every row."""
+    table = pd.read_csv(SPEC.parent / environment["file"]).sample(frac=1, random_state=0)[:rounds]
+    labels = table.pop(table.columns[-1])
+    rows = pd.get_dummies(table)
+    return 1 - cross_val_score(HistGradientBoostingClassifier(random_state=0), rows, labels, cv=5).mean()
+
+
+def main(shuffles: int) -> None:
+    spec = tomllib.loads(SPEC.read_text())
+    for environment in spec["environment"]:
+        rounds = environment.get("rounds", spec["rounds"])
+        told = {name: value for name, value in environment.items() if name != "rounds"}
+        told["file"] = str(SPEC.parent / environment["file"])
+        policies = [{"label": "forests", "policy": Forest}, {"label": "boosting", "policy": Boosting}]
+        experiment = Experiment(told, policies=policies, rounds=rounds, trials=shuffles, seed=spec["seed"])
+        summary = experiment.run(progress=False).summary()
+        share = floor(environment, rounds)
+        print(f"{environment['label']}: boosting that is told every label: {share * rounds:.0f} ({100 * share:.2f} %)")
+        for row in summary.itertuples():
+            print(f"  {row.policy}: {row.mean:.1f} ({row.lo95:.1f} to {row.hi95:.1f})", flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
