@@ -146,7 +146,7 @@ fn recommend(estimates: &[Estimate], diagnosis: &Diagnosis) -> Option<Recommende
     let few = diagnosis.effective < FEW;
     // Where rounds are few, nothing is fitted.
     let usual = if few { find("dr") } else { find("dr-fitted") };
-    let best = usual.or_else(|| find("snips"))?;
+    let best = find("dr-corrected").or(usual).or_else(|| find("snips"))?;
     let leverage = find("dr").map_or(best.leverage, |dr| dr.leverage);
     let (by, interval) = match best.bernstein {
         Some(interval) if few => ("bernstein", interval),
@@ -171,7 +171,7 @@ fn warnings(policy: &str, read: &Read, diagnosis: &Diagnosis) -> Vec<String> {
     if let Some(angle) = diagnosis.angle {
         said.push(format!(
             "On the sphere a round counts if its point was left to chance and lies within {angle}° of the policy's own, the \
-             nearer the more; the interval has room for what that smoothes away, about {}.",
+             nearer the more; what that smoothes away is taken out but for about {}, for which the interval has room.",
             text::number(diagnosis.smoothed)
         ));
     }
