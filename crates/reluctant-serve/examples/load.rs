@@ -105,7 +105,9 @@ fn measure(row: Row, time: Duration, folder: &Path, database: Option<&Database>)
     let (batches, singles) = std::thread::scope(|scope| {
         let slow = Load { policy: "slow", time: Duration::from_millis(500), ..load };
         let done = &done;
-        scope.spawn(move || (3..).take_while(|_| !done.load(Ordering::Relaxed)).for_each(|run| drop(slow.drive(1, 1, run))));
+        scope.spawn(move || {
+            (3..).take_while(|_| !done.load(Ordering::Relaxed)).for_each(|run| drop(slow.drive(1, 1, run)))
+        });
         let driven = (load.drive(4, BATCH, 1), load.drive(16, 1, 2));
         done.store(true, Ordering::Relaxed);
         driven
@@ -228,8 +230,7 @@ fn recovery(events: u64, folder: &Path) {
     let dir = tempfile::TempDir::new_in(folder).unwrap();
     let text = "store = \"log.db\"\n[[policy]]\nname = \"p\"\nkind = \"oful\"\ndim = 20\n";
     let config = config(dir.path(), text);
-    let open =
-        || Engine::open(config.clone(), registry(), open_store(&config.store).unwrap(), Clock::Machine).unwrap();
+    let open = || Engine::open(config.clone(), registry(), open_store(&config.store).unwrap(), Clock::Machine).unwrap();
     let mut engine = open();
     let mut stream = Key::new(1).stream();
     for group in 0..events.div_ceil(2000) {

@@ -176,7 +176,8 @@ fn a_newer_database_is_refused() {
 #[test]
 fn an_encrypted_connection_is_refused_as_there_is_none() {
     let store = "store = \"postgres://me:secret@127.0.0.1:1/base?sslmode=require\"\n";
-    let config = config(std::path::Path::new("."), &format!("{store}[[policy]]\nname = \"p\"\nkind = \"oful\"\ndim = 2\n"));
+    let config =
+        config(std::path::Path::new("."), &format!("{store}[[policy]]\nname = \"p\"\nkind = \"oful\"\ndim = 2\n"));
     let said = open_store(&config.store).err().unwrap().to_string();
     assert!(said.contains("does not encrypt its connection to PostgreSQL") && !said.contains("secret"), "{said}");
 }

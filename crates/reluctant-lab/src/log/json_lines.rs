@@ -68,17 +68,18 @@ fn numbers(list: &str) -> Result<Vec<f64>, String> {
     }
     // A number that has all digits takes 18 bytes or more.
     let mut found = Vec::with_capacity(list.len() / 18 + 1);
-    let mut begin = 0;
-    for end in list.bytes().enumerate().filter(|(_, byte)| *byte == b',').map(|(at, _)| at).chain([list.len()]) {
-        found.push(number(list[begin..end].trim_ascii())?);
-        begin = end + 1;
+    let mut rest = list;
+    loop {
+        let end = rest.as_bytes().iter().position(|byte| *byte == b',').unwrap_or(rest.len());
+        found.push(number(rest[..end].trim_ascii())?);
+        let Some(more) = rest.get(end + 1..) else { return Ok(found) };
+        rest = more;
     }
-    Ok(found)
 }
 
 fn number(text: &str) -> Result<f64, String> {
     // Words, texts and lists begin otherwise, and would not be numbers of JSON.
-    let begins = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    let begins = text.bytes().next().is_some_and(|first| first == b'-' || first.is_ascii_digit());
     match text.parse::<f64>() {
         Ok(x) if begins && x.is_finite() => Ok(x),
         Ok(_) if begins => Err(format!("the number {text} is out of range")),
