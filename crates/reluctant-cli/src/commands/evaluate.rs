@@ -25,7 +25,7 @@ const TRIED: [&str; 6] = [
 ];
 
 /// The same for the sphere, from which not every policy can choose.
-const TRIED_ON_SPHERE: [&str; 4] = ["uniform", "oful", "lin-ts", "ofu-relu:explore=100"];
+const TRIED_ON_SPHERE: [&str; 4] = ["uniform", "oful", "lin-ts", "ofu-relu:neurons=3,explore=100"];
 
 pub(crate) fn evaluate_one(registry: &Registry, options: &Evaluate) -> Result<(), Failure> {
     let evaluations = judge(registry, &options.log, std::slice::from_ref(&options.policy), &options.judging)?;
