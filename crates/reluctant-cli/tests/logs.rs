@@ -59,6 +59,28 @@ fn policies_are_ranked() {
     assert!(best < worst, "{out}");
 }
 
+/// On the sphere, policies that can choose from it are tried; one that cannot is refused in a sentence.
+#[test]
+fn policies_for_the_sphere_are_ranked() {
+    let mut text = String::new();
+    for i in 0..400u32 {
+        let (sin, cos) = (f64::from(i) * 2.4).sin_cos();
+        text += &format!("{{\"point\":[{cos},{sin}],\"density\":0.15915494309189535,\"reward\":{cos}}}\n");
+    }
+    std::fs::write(folder().join("sphere.jsonl"), text).unwrap();
+    let output = reluctant(&["choose", "sphere.jsonl"]);
+    let (out, err) = said(&output);
+    assert!(output.status.success(), "{err}");
+    assert!(["uniform", "oful", "lin-ts", "ofu-relu"].iter().all(|name| out.contains(name)), "{out}");
+    assert!(out.find("oful").unwrap() < out.find("uniform").unwrap(), "{out}");
+    let (_, err) = said(&reluctant(&["choose", "sphere.jsonl", "--policy", "gp-ucb"]));
+    assert_eq!(
+        err.trim(),
+        "reluctant: a policy does not fit the log: gp-ucb needs a finite set of arms; it cannot choose from the whole \
+         sphere"
+    );
+}
+
 #[test]
 fn mistakes_are_one_sentence() {
     log("fine.jsonl");

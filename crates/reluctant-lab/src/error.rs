@@ -97,6 +97,9 @@ pub enum LabError {
     /// A trial that was played elsewhere does not fit.
     #[error("a result that was handed in does not fit: {0}")]
     Foreign(String),
+    /// A policy cannot be evaluated on a log.
+    #[error("a policy does not fit the log: {0}")]
+    Misfit(String),
     /// A report cannot be written.
     #[error(transparent)]
     Report(#[from] crate::report::ReportError),

@@ -6,15 +6,18 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "an example that fails shall say where")]
 
+#[path = "../tests/common/mod.rs"]
+mod common;
+
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::time::Instant;
 
+use common::{config, post_on, registry};
 use reluctant::rng::index;
 use reluctant::{Key, Stream};
 use reluctant_serve::clock::Clock;
-use reluctant_serve::{Config, check, start};
+use reluctant_serve::{check, start};
 
 const SERVICE: &str = "listen = \"127.0.0.1:0\"\nstore = \"log.db\"\nlog_requests = false\n\
     [[policy]]\nname = \"arms\"\nkind = \"oful\"\ndim = 2\n\
@@ -70,9 +73,8 @@ fn mutilate(body: &mut Vec<u8>, stream: &mut Stream) {
 fn main() {
     let count: u64 = std::env::args().nth(1).map_or(100_000, |text| text.parse().unwrap());
     let dir = tempfile::TempDir::new().unwrap();
-    let registry = reluctant_lab::registry();
-    let config = Config::parse(SERVICE, &dir.path().join("service.toml"), &registry).unwrap();
-    let running = start(config.clone(), registry.clone(), Clock::Machine).unwrap();
+    let config = config(dir.path(), SERVICE);
+    let running = start(config.clone(), registry(), Clock::Machine).unwrap();
     let mut found: BTreeMap<u16, u64> = BTreeMap::new();
     let (began, mut connection) = (Instant::now(), TcpStream::connect(running.address()).unwrap());
     for i in 0..count {
@@ -80,36 +82,16 @@ fn main() {
         let (path, good) = GOOD[index(&mut stream, GOOD.len())];
         let mut body = good.as_bytes().to_vec();
         mutilate(&mut body, &mut stream);
-        let status = post(&mut connection, running.address(), path, &body);
+        let reply = post_on(&mut connection, path, &body).expect("the service answers");
+        let status = reply.status;
         assert!((200..500).contains(&status), "{status} for {}", String::from_utf8_lossy(&body));
         *found.entry(status).or_default() += 1;
+        if reply.head.contains("connection: close") {
+            connection = TcpStream::connect(running.address()).unwrap();
+        }
     }
     let seconds = began.elapsed().as_secs_f64();
     running.stop();
-    check(&config, &registry).unwrap();
+    check(&config, &registry()).unwrap();
     println!("{count} mutilated requests in {seconds:.1} s, by status: {found:?}; the log is sound");
-}
-
-fn post(connection: &mut TcpStream, address: SocketAddr, path: &str, body: &[u8]) -> u16 {
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        body.len()
-    );
-    connection.write_all(&[head.as_bytes(), body].concat()).unwrap();
-    let (mut reply, mut piece) = (Vec::new(), vec![0; 65_536]);
-    loop {
-        let read = connection.read(&mut piece).unwrap();
-        assert!(read > 0, "the service hung up");
-        reply.extend_from_slice(&piece[..read]);
-        let Some(end) = reply.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
-        let head = String::from_utf8_lossy(&reply[..end]).to_lowercase();
-        let length: usize =
-            head.split("content-length: ").nth(1).unwrap().lines().next().unwrap().trim().parse().unwrap();
-        if reply.len() >= end + 4 + length {
-            if head.contains("connection: close") {
-                *connection = TcpStream::connect(address).unwrap();
-            }
-            return head.split(' ').nth(1).unwrap().parse().unwrap();
-        }
-    }
 }

@@ -9,35 +9,68 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "an example that fails shall say where")]
 
+#[path = "../tests/common/mod.rs"]
+mod common;
+#[path = "../tests/common/database.rs"]
+mod database;
+
 use std::fmt::Write as _;
-use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use common::{config, post_on, registry};
+use database::Database;
 use reluctant::Key;
 use reluctant::rng::uniform;
 use reluctant_lab::log::Offered;
 use reluctant_serve::clock::Clock;
 use reluctant_serve::engine::Ask;
 use reluctant_serve::offer::Offering;
-use reluctant_serve::{Config, Engine, open_store, start};
+use reluctant_serve::{Engine, open_store, start};
 
-/// What is measured: a name, a policy, and how many arms of which dimension are on offer; none for the sphere.
-type Row = (&'static str, &'static str, usize, usize);
+/// What is measured.
+#[derive(Clone, Copy)]
+struct Row {
+    name: &'static str,
+    policy: &'static str,
+    /// How many arms of which dimension are on offer; none for the sphere.
+    arms: usize,
+    dim: usize,
+    /// Whether the log is kept in PostgreSQL.
+    database: bool,
+    /// Whether another policy, a slow one, has a caller of its own all the time.
+    beside: bool,
+}
 
-const ROWS: [Row; 5] = [
-    ("only syncs", "kind = \"uniform\"\nmode = \"log-only\"\ndim = 1", 1, 1),
-    ("only syncs what oful gets", "kind = \"uniform\"\nmode = \"log-only\"\ndim = 20", 100, 20),
-    ("oful, 100 × 20", "kind = \"oful\"\ndim = 20", 100, 20),
-    ("plausible, 100 × 20", "kind = \"plausible\"\nneurons = 3\ndim = 20", 100, 20),
-    ("ofu-relu, sphere, d = 3", "kind = \"ofu-relu\"\nneurons = 3\nexplore = 100\ndim = 3", 0, 3),
+const NOTHING: &str = "kind = \"uniform\"\nmode = \"log-only\"\ndim = 20";
+const OFUL: &str = "kind = \"oful\"\ndim = 20";
+const PLAUSIBLE: &str = "kind = \"plausible\"\nneurons = 3\ndim = 20";
+
+/// 100 arms of 20 numbers, in the embedded store, alone.
+const fn row(name: &'static str, policy: &'static str) -> Row {
+    Row { name, policy, arms: 100, dim: 20, database: false, beside: false }
+}
+
+const ROWS: [Row; 8] = [
+    Row { arms: 1, dim: 1, ..row("only syncs: one number", "kind = \"uniform\"\nmode = \"log-only\"\ndim = 1") },
+    row("only syncs: what oful gets", NOTHING),
+    row("oful, 100 × 20", OFUL),
+    row("plausible, 100 × 20", PLAUSIBLE),
+    Row {
+        arms: 0,
+        dim: 3,
+        ..row("ofu-relu, sphere, d = 3", "kind = \"ofu-relu\"\nneurons = 3\nexplore = 100\ndim = 3")
+    },
+    Row { beside: true, ..row("oful, 100 × 20, beside one caller of plausible", OFUL) },
+    Row { database: true, ..row("only syncs: what oful gets, PostgreSQL", NOTHING) },
+    Row { database: true, ..row("oful, 100 × 20, PostgreSQL", OFUL) },
 ];
 /// Requests of a batch.
 const BATCH: usize = 100;
 /// Digits of an event's id.
-const DIGITS: usize = 12;
+const DIGITS: usize = 14;
 
 fn main() {
     let mut args = std::env::args().skip(1);
@@ -47,26 +80,42 @@ fn main() {
     println!("| what | batches: decisions/s (and rewards/s) | single: decisions/s | p50 ms | p99 ms | memory MB |");
     println!("| --- | --- | --- | --- | --- | --- |");
     let wanted = args.next().unwrap_or_default();
-    for row in ROWS.into_iter().filter(|row| row.0.contains(&wanted)) {
-        measure(row, Duration::from_secs(seconds), &folder);
+    for row in ROWS.into_iter().filter(|row| row.name.contains(&wanted)) {
+        let database = if row.database { Database::start() } else { None };
+        if database.is_some() == row.database {
+            measure(row, Duration::from_secs(seconds), &folder, database.as_ref());
+        }
     }
     recovery(events, &folder);
 }
 
-fn measure((name, policy, arms, dim): Row, time: Duration, folder: &Path) {
+fn measure(row: Row, time: Duration, folder: &Path, database: Option<&Database>) {
     let dir = tempfile::TempDir::new_in(folder).unwrap();
+    let store = database.map_or_else(|| "log.db".to_owned(), Database::address);
+    let slow = if row.beside { format!("[[policy]]\nname = \"slow\"\n{PLAUSIBLE}\n") } else { String::new() };
     let text = format!(
-        "listen = \"127.0.0.1:0\"\nstore = \"log.db\"\nlog_requests = false\n[[policy]]\nname = \"p\"\n{policy}\n"
+        "listen = \"127.0.0.1:0\"\nstore = \"{store}\"\nlog_requests = false\n\
+         [[policy]]\nname = \"p\"\n{}\n{slow}",
+        row.policy
     );
-    let registry = reluctant_lab::registry();
-    let config = Config::parse(&text, &dir.path().join("service.toml"), &registry).unwrap();
-    let running = start(config, registry, Clock::Machine).unwrap();
-    let default = if policy.contains("log-only") { ",\"default\":0" } else { "" };
-    let batches = drive(running.address(), time, 4, BATCH, (arms, dim, default), 1);
-    let singles = drive(running.address(), time, 16, 1, (arms, dim, default), 2);
+    let running = start(config(dir.path(), &text), registry(), Clock::Machine).unwrap();
+    let default = if row.policy.contains("log-only") { ",\"default\":0" } else { "" };
+    let load = Load { address: running.address(), policy: "p", arms: row.arms, dim: row.dim, default, time };
+    let done = AtomicBool::new(!row.beside);
+    let (batches, singles) = std::thread::scope(|scope| {
+        let slow = Load { policy: "slow", time: Duration::from_millis(500), ..load };
+        let done = &done;
+        scope.spawn(move || {
+            (3..).take_while(|_| !done.load(Ordering::Relaxed)).for_each(|run| drop(slow.drive(1, 1, run)))
+        });
+        let driven = (load.drive(4, BATCH, 1), load.drive(16, 1, 2));
+        done.store(true, Ordering::Relaxed);
+        driven
+    });
     let at = |share: f64| singles.times[((singles.times.len() - 1) as f64 * share) as usize] * 1e3;
     println!(
-        "| {name} | {:.0} | {:.0} | {:.1} | {:.1} | {} |",
+        "| {} | {:.0} | {:.0} | {:.1} | {:.1} | {} |",
+        row.name,
         batches.rate,
         singles.rate,
         at(0.5),
@@ -81,43 +130,52 @@ struct Driven {
     times: Vec<f64>,
 }
 
-/// Decides and rewards for a while, with so many callers, and measures how often and how long decisions took.
-fn drive(
+/// Callers of one policy.
+#[derive(Clone, Copy)]
+struct Load<'a> {
     address: SocketAddr,
+    policy: &'a str,
+    arms: usize,
+    dim: usize,
+    default: &'a str,
     time: Duration,
-    callers: u64,
-    batch: usize,
-    (arms, dim, default): (usize, usize, &str),
-    run: u64,
-) -> Driven {
-    let (began, count) = (Instant::now(), AtomicU64::new(0));
-    let mut times: Vec<f64> = std::thread::scope(|scope| {
-        let count = &count;
-        let caller = move |caller: u64| {
-            let mut stream = TcpStream::connect(address).unwrap();
-            stream.set_nodelay(true).unwrap();
-            let (mut decide, places) = decide_body(arms, dim, default, batch, run * 100 + caller);
-            let (mut times, mut id) = (Vec::new(), (run * 100 + caller) * 1_000_000_000);
-            while began.elapsed() < time {
-                let first = id;
-                for place in &places {
-                    decide[*place..place + DIGITS].copy_from_slice(format!("{id:0DIGITS$}").as_bytes());
-                    id += 1;
-                }
-                let (path, end) = if batch == 1 { ("", "") } else { ("/batch", "/batch") };
-                let asked = Instant::now();
-                post(&mut stream, &format!("/v1/p/decide{path}"), &decide);
-                times.push(asked.elapsed().as_secs_f64());
-                post(&mut stream, &format!("/v1/p/reward{end}"), &reward_body(first, id, batch));
-                count.fetch_add(batch as u64, Ordering::Relaxed);
+}
+
+impl Load<'_> {
+    /// Decides and rewards for a while, with so many callers, and measures how often and how long decisions took.
+    fn drive(self, callers: u64, batch: usize, run: u64) -> Driven {
+        let (began, count) = (Instant::now(), AtomicU64::new(0));
+        let mut times: Vec<f64> = std::thread::scope(|scope| {
+            let count = &count;
+            let call = move |caller: u64| self.call(run * 100 + caller, batch, began, count);
+            let threads: Vec<_> = (0..callers).map(|caller| scope.spawn(move || call(caller))).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        times.sort_by(f64::total_cmp);
+        Driven { rate: count.load(Ordering::Relaxed) as f64 / began.elapsed().as_secs_f64(), times }
+    }
+
+    /// One caller, until the time is over; how long its decisions took.
+    fn call(self, name: u64, batch: usize, began: Instant, count: &AtomicU64) -> Vec<f64> {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        let (mut decide, places) = decide_body(self.arms, self.dim, self.default, batch, name);
+        let (mut times, mut id) = (Vec::new(), name * 1_000_000_000);
+        let end = if batch == 1 { "" } else { "/batch" };
+        while began.elapsed() < self.time {
+            let first = id;
+            for place in &places {
+                decide[*place..place + DIGITS].copy_from_slice(format!("{id:0DIGITS$}").as_bytes());
+                id += 1;
             }
-            times
-        };
-        let threads: Vec<_> = (0..callers).map(|name| scope.spawn(move || caller(name))).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    });
-    times.sort_by(f64::total_cmp);
-    Driven { rate: count.load(Ordering::Relaxed) as f64 / began.elapsed().as_secs_f64(), times }
+            let asked = Instant::now();
+            post(&mut stream, &format!("/v1/{}/decide{end}", self.policy), &decide);
+            times.push(asked.elapsed().as_secs_f64());
+            post(&mut stream, &format!("/v1/{}/reward{end}", self.policy), &reward_body(first, id, batch));
+            count.fetch_add(batch as u64, Ordering::Relaxed);
+        }
+        times
+    }
 }
 
 /// A body, and where in it the ids stand.
@@ -155,29 +213,10 @@ fn reward_body(first: u64, end: u64, batch: usize) -> Vec<u8> {
     format!("{{\"requests\":[{}]}}", all.join(",")).into_bytes()
 }
 
-/// Sends a request and reads its answer, which must be good.
+/// Sends a request, whose answer must be good.
 fn post(stream: &mut TcpStream, path: &str, body: &[u8]) {
-    let length = body.len();
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    stream.write_all(body).unwrap();
-    let (mut reply, mut piece) = (Vec::new(), vec![0; 65_536]);
-    loop {
-        let read = stream.read(&mut piece).unwrap();
-        assert!(read > 0, "the service hung up");
-        reply.extend_from_slice(&piece[..read]);
-        let Some(end) = reply.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
-        let head = String::from_utf8_lossy(&reply[..end]).to_lowercase();
-        let length: usize =
-            head.split("content-length: ").nth(1).unwrap().lines().next().unwrap().trim().parse().unwrap();
-        if reply.len() >= end + 4 + length {
-            let body = String::from_utf8_lossy(&reply[end + 4..]);
-            assert!(head.starts_with("http/1.1 200") && !body.contains("\"detail\""), "{head}\n{body}");
-            return;
-        }
-    }
+    let reply = post_on(stream, path, body).expect("the service answers");
+    assert!(reply.status == 200 && !reply.text().contains("\"detail\""), "{}\n{}", reply.head, reply.text());
 }
 
 /// Bytes of memory that this process holds; 0 where that cannot be read.
@@ -190,10 +229,8 @@ fn resident() -> u64 {
 fn recovery(events: u64, folder: &Path) {
     let dir = tempfile::TempDir::new_in(folder).unwrap();
     let text = "store = \"log.db\"\n[[policy]]\nname = \"p\"\nkind = \"oful\"\ndim = 20\n";
-    let registry = reluctant_lab::registry();
-    let config = Config::parse(text, &dir.path().join("service.toml"), &registry).unwrap();
-    let open =
-        || Engine::open(config.clone(), registry.clone(), open_store(&config.store).unwrap(), Clock::Machine).unwrap();
+    let config = config(dir.path(), text);
+    let open = || Engine::open(config.clone(), registry(), open_store(&config.store).unwrap(), Clock::Machine).unwrap();
     let mut engine = open();
     let mut stream = Key::new(1).stream();
     for group in 0..events.div_ceil(2000) {

@@ -14,13 +14,13 @@ mod common;
 #[path = "common/database.rs"]
 mod database;
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use common::{config, registry};
+use common::{config, post_on, registry};
 use reluctant::Key;
 use reluctant::rng::index;
 use reluctant_serve::{Config, check, run};
@@ -76,23 +76,9 @@ struct Told {
 
 /// The body of an answer with status 200; `None` if the service died before it was whole.
 fn post(stream: &mut TcpStream, path: &str, body: &str) -> Option<Vec<u8>> {
-    let length = body.len();
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
-    );
-    stream.write_all((head + body).as_bytes()).ok()?;
-    let (mut reply, mut piece) = (Vec::new(), [0; 4096]);
-    loop {
-        let read = stream.read(&mut piece).ok().filter(|read| *read > 0)?;
-        reply.extend_from_slice(&piece[..read]);
-        let Some(end) = reply.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
-        let head = String::from_utf8_lossy(&reply[..end]).to_lowercase();
-        let length: usize = head.split("content-length: ").nth(1)?.lines().next()?.trim().parse().ok()?;
-        if reply.len() >= end + 4 + length {
-            assert!(head.starts_with("http/1.1 200"), "{}", String::from_utf8_lossy(&reply));
-            return Some(reply[end + 4..].to_vec());
-        }
-    }
+    let reply = post_on(stream, path, body.as_bytes())?;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    Some(reply.body)
 }
 
 fn decide(stream: &mut TcpStream, id: &str) -> Option<Vec<u8>> {

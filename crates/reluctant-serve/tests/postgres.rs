@@ -172,3 +172,12 @@ fn a_newer_database_is_refused() {
     let refused = open_store(&shared.config.store).map(drop).unwrap_err().to_string();
     assert!(refused.contains("has format 99, and this version reads up to 1"), "{refused}");
 }
+
+#[test]
+fn an_encrypted_connection_is_refused_as_there_is_none() {
+    let store = "store = \"postgres://me:secret@127.0.0.1:1/base?sslmode=require\"\n";
+    let config =
+        config(std::path::Path::new("."), &format!("{store}[[policy]]\nname = \"p\"\nkind = \"oful\"\ndim = 2\n"));
+    let said = open_store(&config.store).err().unwrap().to_string();
+    assert!(said.contains("does not encrypt its connection to PostgreSQL") && !said.contains("secret"), "{said}");
+}

@@ -6,6 +6,7 @@ use std::path::Path;
 use reluctant::Registry;
 use reluctant_lab::LabError;
 use reluctant_lab::evaluate::{Evaluation, Options, Target, evaluate, policy, ranking, render, scene, write_report};
+use reluctant_lab::log::first;
 use reluctant_lab::report::draw::svg;
 use serde_json::json;
 
@@ -22,6 +23,9 @@ const TRIED: [&str; 6] = [
     "gp-ucb:budget=100",
     "epsilon-greedy:belief=linear",
 ];
+
+/// The same for the sphere, from which not every policy can choose.
+const TRIED_ON_SPHERE: [&str; 4] = ["uniform", "oful", "lin-ts", "ofu-relu:neurons=3,explore=100"];
 
 pub(crate) fn evaluate_one(registry: &Registry, options: &Evaluate) -> Result<(), Failure> {
     let evaluations = judge(registry, &options.log, std::slice::from_ref(&options.policy), &options.judging)?;
@@ -43,11 +47,7 @@ fn report(out: &mut impl Write, evaluations: &[Evaluation], log: &Path, judging:
 }
 
 pub(crate) fn choose(registry: &Registry, options: &Choose) -> Result<(), Failure> {
-    let tried: Vec<String> = if options.policy.is_empty() {
-        TRIED.iter().map(|name| (*name).to_owned()).collect()
-    } else {
-        options.policy.clone()
-    };
+    let tried = if options.policy.is_empty() { tried(&options.log)? } else { options.policy.clone() };
     let evaluations = judge(registry, &options.log, &tried, &options.judging)?;
     let mut out = std::io::stdout().lock();
     if options.judging.json {
@@ -62,6 +62,13 @@ pub(crate) fn choose(registry: &Registry, options: &Choose) -> Result<(), Failur
         }
     }
     report(&mut out, &evaluations, &options.log, &options.judging)
+}
+
+/// The policies that are tried on a log if none is named.
+fn tried(log: &Path) -> Result<Vec<String>, Failure> {
+    let on_sphere = first(log)?.offer.is_sphere();
+    let names: &[&str] = if on_sphere { &TRIED_ON_SPHERE } else { &TRIED };
+    Ok(names.iter().map(|name| (*name).to_owned()).collect())
 }
 
 fn judge(registry: &Registry, log: &Path, names: &[String], judging: &Judging) -> Result<Vec<Evaluation>, Failure> {

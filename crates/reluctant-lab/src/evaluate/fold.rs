@@ -36,7 +36,7 @@ pub(super) struct Folds {
 
 /// A policy does not fit the log.
 fn misfit(cause: reluctant::Error) -> LabError {
-    LabError::Foreign(cause.to_string())
+    LabError::Misfit(cause.to_string())
 }
 
 impl Folds {
@@ -55,7 +55,7 @@ impl Folds {
                     if policy.space() != space {
                         let message =
                             format!("the policy was made for {:?}, and the log has {space:?}", policy.space());
-                        return Err(LabError::Foreign(message));
+                        return Err(LabError::Misfit(message));
                     }
                     Judge::Fixed(policy)
                 }

@@ -46,7 +46,7 @@ pub use verdict::{Recommended, Verdict};
 use diagnose::Tally;
 use fold::Folds;
 use moments::Bootstrap;
-use sphere::Angle;
+use sphere::{Angle, Corrected};
 
 /// How an evaluation is done.
 #[derive(Debug, Clone)]
@@ -151,15 +151,17 @@ pub fn evaluate(
     if let Some(dim) = tally.sphere {
         folds.aim(dim, options)?;
     }
-    let angles = if tally.sphere.is_some() { sphere::ANGLES.len() } else { 1 };
-    let mut sums: Vec<Sums> = (0..targets.len() * angles).map(|_| Sums::new(options.model.is_some())).collect();
+    let on_sphere = tally.sphere.is_some();
+    let (angles, orders) = if on_sphere { (sphere::ANGLES.len(), sphere::ORDERS) } else { (1, 1) };
+    let new_sums = |_| Sums::new(options.model.is_some(), on_sphere);
+    let mut sums: Vec<Sums> = (0..targets.len() * angles).map(new_sums).collect();
     let (mut logged, mut number) = (Moments::default(), 0);
     let read = log::read(path, |records| {
         let terms = terms(path, records, number, &folds, options)?;
         for (record, terms) in records.iter().zip(terms) {
             logged.add(number, Part::plain(record.reward));
-            for (sums, term) in sums.iter_mut().zip(terms) {
-                sums.add(number, record.line, &term);
+            for (sums, terms) in sums.iter_mut().zip(terms.chunks(orders)) {
+                sums.add(number, record.line, terms);
             }
             number += 1;
         }
@@ -171,18 +173,18 @@ pub fn evaluate(
     let mut evaluations = Vec::new();
     for (target, sums) in targets.iter().zip(sums.chunks(angles)) {
         let replay = replay::replay(registry, path, target, &tally, options, progress)?;
-        let (sums, angle) = nearest(sums, &bootstrap);
+        let (sums, angle) = nearest(sums);
         evaluations.push(sums.finish((target.label(), angle), &read, &logged, replay, &tally, &bootstrap));
     }
     Ok(evaluations)
 }
 
 /// The sums of the angle to trust, with that angle; those that there are, if there are no angles.
-fn nearest<'s>(sums: &'s [Sums], bootstrap: &Bootstrap) -> (&'s Sums, Option<Angle>) {
-    if sums.len() == 1 {
+fn nearest(sums: &[Sums]) -> (&Sums, Option<Angle>) {
+    let found: Vec<sphere::Seen> = sums.iter().filter_map(Sums::seen).collect();
+    if found.is_empty() {
         return (&sums[0], None);
     }
-    let found: Vec<(Estimate, f64)> = sums.iter().map(|sums| sums.best(bootstrap)).collect();
     let (place, angle) = sphere::trusted(&found);
     (&sums[place], Some(angle))
 }
@@ -213,6 +215,8 @@ struct Sums {
     switch: Vec<(f64, Moments)>,
     shrinkage: Vec<(f64, Moments)>,
     gain: Moments,
+    /// On the sphere.
+    corrected: Option<Corrected>,
     tally: diagnose::Weights,
 }
 
@@ -220,7 +224,7 @@ struct Sums {
 const BOUNDS: [f64; 8] = [1.0, 2.0, 5.0, 10.0, 30.0, 100.0, 1000.0, 10_000.0];
 
 impl Sums {
-    fn new(model: bool) -> Self {
+    fn new(model: bool, on_sphere: bool) -> Self {
         let tuned = || BOUNDS.iter().map(|bound| (*bound, Moments::default())).collect();
         Sums {
             model,
@@ -234,11 +238,17 @@ impl Sums {
             switch: tuned(),
             shrinkage: tuned(),
             gain: Moments::of(Shape::Fitted),
+            corrected: on_sphere.then(Corrected::new),
             tally: diagnose::Weights::default(),
         }
     }
 
-    fn add(&mut self, number: u64, line: usize, term: &Term) {
+    /// Adds a round: what is seen of it, on the sphere under each kernel.
+    fn add(&mut self, number: u64, line: usize, terms: &[Term]) {
+        let Some(term) = terms.first() else { return };
+        if let (Some(corrected), [_, second, third]) = (&mut self.corrected, terms) {
+            corrected.add(number, second, third);
+        }
         self.tally.add(line, term);
         self.ips.add(number, inverse::part(term));
         self.snips.add(number, inverse::part(term));
@@ -258,10 +268,10 @@ impl Sums {
         }
     }
 
-    /// The estimate that is trusted, and the effective rounds behind it.
-    fn best(&self, bootstrap: &Bootstrap) -> (Estimate, f64) {
-        let sums = if self.model { &self.fitted } else { &self.snips };
-        (sums.estimate("best", None, bootstrap), self.tally.effective())
+    /// What the choice of an angle needs to know, on the sphere.
+    fn seen(&self) -> Option<sphere::Seen> {
+        let plain = if self.model { &self.fitted } else { &self.snips };
+        self.corrected.as_ref().map(|corrected| corrected.seen(plain.value_and_error()))
     }
 
     fn finish(
@@ -288,8 +298,13 @@ impl Sums {
             estimates.extend(tuned("switch-dr", &self.switch));
             estimates.extend(tuned("dr-shrinkage", &self.shrinkage));
         }
-        let diagnosis = self.tally.diagnose(tally, &self.ips, angle);
+        let mut diagnosis = self.tally.diagnose(tally, &self.ips, angle);
         let mut gain = self.gain.estimate("gain", None, bootstrap);
+        if let Some(corrected) = &self.corrected {
+            let [value, more] = corrected.estimates(bootstrap);
+            estimates.push(value);
+            (gain, diagnosis.effective) = (more, corrected.effective());
+        }
         gain.normal = diagnosis.widened(gain.normal);
         let verdict = verdict::judge(&policy, read, logged, &estimates, &gain, replay.as_ref(), &diagnosis);
         let gain = verdict.recommended.is_some().then_some(gain);

@@ -1,5 +1,6 @@
 //! Sums over the rounds of a log: an estimate with its intervals, without keeping the rounds.
 
+use rayon::prelude::*;
 use reluctant::Key;
 use reluctant::rng::index;
 use serde::Serialize;
@@ -221,6 +222,11 @@ impl Moments {
         ((sum / share).sqrt(), free.max(LEAST_FREEDOM).min(groups - 1.0))
     }
 
+    /// The estimate and its standard error, without intervals.
+    pub(super) fn value_and_error(&self) -> (f64, f64) {
+        (self.value(), self.jackknife().0)
+    }
+
     /// The estimated squared error of an estimator with a bound: its variance, and the square of what the bound takes.
     pub(super) fn squared_error(&self) -> f64 {
         self.variance() / self.count + self.mean[2] * self.mean[2]
@@ -251,7 +257,8 @@ impl Moments {
 /// Groups of rounds drawn with replacement, the same for all estimators.
 #[derive(Debug)]
 pub struct Bootstrap {
-    drawn: Vec<Vec<u16>>,
+    /// How often each group was drawn, a list a draw.
+    drawn: Vec<Vec<f64>>,
 }
 
 impl Bootstrap {
@@ -259,24 +266,25 @@ impl Bootstrap {
     pub fn new(seed: u64, groups: usize) -> Self {
         let draw = |i: usize| {
             let mut stream = Key::new(seed).branch("bootstrap").round(i as u64).stream();
-            (0..groups).map(|_| index(&mut stream, groups) as u16).collect()
+            let mut times = vec![0.0; groups];
+            (0..groups).for_each(|_| times[index(&mut stream, groups)] += 1.0);
+            times
         };
-        Bootstrap { drawn: (0..RESAMPLES).map(draw).collect() }
+        Bootstrap { drawn: (0..RESAMPLES).into_par_iter().map(draw).collect() }
     }
 
     /// The 2.5 % and 97.5 % quantiles of the estimates from the drawn groups.
     fn interval(&self, sums: &Moments) -> Interval {
         let fit = sums.fit();
-        let estimate = |groups: &Vec<u16>| {
+        let estimate = |times: &Vec<f64>| {
             let mut all = [0.0; 4];
-            for group in groups {
-                let batch = &sums.batches[usize::from(*group)];
-                all.iter_mut().zip(batch).for_each(|(sum, x)| *sum += x);
+            for (times, batch) in times.iter().zip(&sums.batches) {
+                (0..4).for_each(|i| all[i] += times * batch[i]);
             }
             let [count, plain, value, weight] = all;
             sums.shape.combine(fit, [plain / count, value / count, weight / count])
         };
-        let mut estimates: Vec<f64> = self.drawn.iter().map(estimate).filter(|x| !x.is_nan()).collect();
+        let mut estimates: Vec<f64> = self.drawn.par_iter().map(estimate).filter(|x| !x.is_nan()).collect();
         estimates.sort_unstable_by(f64::total_cmp);
         if estimates.is_empty() {
             return [f64::NEG_INFINITY, f64::INFINITY];

@@ -41,7 +41,7 @@ pub(super) fn replay(
     let (Target::Learning { kind, settings, .. }, true) = (target, options.replay) else { return Ok(None) };
     let (Some(space), Some(least)) = (tally.space, tally.least_propensity()) else { return Ok(None) };
     let key = Key::new(options.seed).branch("replay");
-    let wrong = |cause: reluctant::Error| LabError::Foreign(cause.to_string());
+    let wrong = |cause: reluctant::Error| LabError::Misfit(cause.to_string());
     let mut policy = registry.build_policy(kind, space, settings, key).map_err(wrong)?;
     let (mut scratch, mut number) = (Scratch::default(), 0);
     let (mut kept, mut mean, mut squares) = (0.0, 0.0, 0.0);

@@ -3,18 +3,27 @@
 //!
 //! A kernel K around the policy's point takes the place of its probability: K/p is the weight of a round whose point
 //! chance chose with density p. Points that were not left to chance have no density and no weight. The wider the
-//! kernel, the more rounds count and the more it smoothes away; its width is the widest whose estimate agrees with
-//! those of all narrower ones (Su, Srinath and Krishnamurthy 2020), and two steps narrower. By how much the estimate
-//! changed with the last step tells what is still smoothed away, and the interval has room for it.
+//! kernel, the more rounds count and the more it smoothes away: around its best point a reward is less on all sides.
+//!
+//! So there are three kernels of every width. All are densities; under the second, which is negative farther out, the
+//! mean of what is linear in u = 1 − cos θ is its value in the centre, and under the third also that of what is
+//! quadratic. Averaged over all directions, what is smooth is a power series in u: the third kernel smoothes away its
+//! third order and nothing before it. The width is that at which the plain kernel's squared error is least, as told by
+//! its distance from the third and its own variance; the estimate is that of the third kernel there (Calonico, Cattaneo
+//! and Farrell 2018, for regression). The interval has room for half of the distance from the second to the third.
 
 use reluctant::theory::sphere_area;
 use reluctant::{Key, Offer, Policy, Scratch};
 
-use super::{Estimate, Term};
+use super::moments::Bootstrap;
+use super::{Estimate, Moments, Part, Shape, Term, fitted};
 use crate::log::Record;
 
 /// How far from the policy's point a round may lie to count, in degrees, from wide to narrow.
 pub(super) const ANGLES: [f64; 9] = [90.0, 64.0, 45.0, 32.0, 23.0, 16.0, 11.0, 8.0, 5.7];
+
+/// The kernels of every angle.
+pub(super) const ORDERS: usize = 3;
 
 /// At most so many points are drawn for a policy that leaves something to chance.
 const MOST_POINTS: u64 = 200;
@@ -22,30 +31,60 @@ const MOST_POINTS: u64 = 200;
 /// An angle with fewer effective rounds says nothing.
 const FEWEST: f64 = 20.0;
 
-/// So many steps narrower than the widest angle that agrees with all narrower ones is the one to trust.
-const NARROWER: usize = 2;
+/// So much of the distance from the second kernel's estimate to the third's may still be smoothed away.
+const ROOM: f64 = 0.5;
 
-/// The kernel (cos θ − cos h)/(1 − cos h) of the angle θ < h, scaled to be a density on the sphere.
+/// (1 − v)·(c₀ + c₁v + c₂v²) at the angle θ < h, where v = (1 − cos θ)/(1 − cos h), for each order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kernel {
-    cos: f64,
-    scale: f64,
+    height: f64,
+    coefficients: [[f64; ORDERS]; ORDERS],
 }
 
 impl Kernel {
-    /// The kernel that reaches `degrees` far on the sphere of `dim`-dimensional space.
+    /// The kernels that reach `degrees` far on the sphere of `dim`-dimensional space.
     pub(super) fn new(degrees: f64, dim: usize) -> Self {
         let angle = degrees.to_radians();
-        let cos = libm::cos(angle);
-        let shape = |theta: f64| (libm::cos(theta) - cos) * libm::pow(libm::sin(theta), dim as f64 - 2.0);
-        let mass = sphere_area(dim - 2) * simpson(shape, angle) / (1.0 - cos);
-        Kernel { cos, scale: 1.0 / ((1.0 - cos) * mass) }
+        let height = 1.0 - libm::cos(angle);
+        let moment = |power: usize| {
+            let shape = |theta: f64| {
+                let v = (1.0 - libm::cos(theta)) / height;
+                (1.0 - v) * libm::pow(v, power as f64) * libm::pow(libm::sin(theta), dim as f64 - 2.0)
+            };
+            sphere_area(dim - 2) * simpson(shape, angle)
+        };
+        let moments: [f64; 2 * ORDERS - 1] = std::array::from_fn(moment);
+        Kernel { height, coefficients: std::array::from_fn(|order| reproducing(&moments, order + 1)) }
     }
 
-    /// The density at a point whose inner product with the centre is `t`.
-    fn at(&self, t: f64) -> f64 {
-        (t - self.cos).max(0.0) * self.scale
+    /// The densities at a point whose inner product with the centre is `t`.
+    fn at(&self, t: f64) -> [f64; ORDERS] {
+        let v = (1.0 - t) / self.height;
+        if v >= 1.0 {
+            return [0.0; ORDERS];
+        }
+        self.coefficients.map(|[a, b, c]| (1.0 - v) * (a + v * (b + v * c)))
     }
+}
+
+/// The coefficients c of degree below `order` with Σⱼ cⱼ·m(i + j) = 1 for i = 0 and 0 for 0 < i < `order`.
+fn reproducing(moments: &[f64; 2 * ORDERS - 1], order: usize) -> [f64; ORDERS] {
+    let mut rows: [[f64; ORDERS]; ORDERS] = std::array::from_fn(|i| std::array::from_fn(|j| moments[i + j]));
+    let mut sides = [1.0, 0.0, 0.0];
+    for i in 0..order {
+        for below in i + 1..order {
+            let share = rows[below][i] / rows[i][i];
+            let row = rows[i];
+            (i..order).for_each(|j| rows[below][j] -= share * row[j]);
+            sides[below] -= share * sides[i];
+        }
+    }
+    let mut found = [0.0; ORDERS];
+    for i in (0..order).rev() {
+        let known: f64 = (i + 1..order).map(|j| rows[i][j] * found[j]).sum();
+        found[i] = (sides[i] - known) / rows[i][i];
+    }
+    found
 }
 
 /// The integral of f from 0 to `end`, by Simpson's rule.
@@ -81,23 +120,25 @@ impl Aim {
         Ok(Aim { expected: means.iter().sum::<f64>() / means.len() as f64, points })
     }
 
-    /// What the estimators see of a round, for each kernel.
+    /// What the estimators see of a round: for each angle, for each kernel.
     pub(super) fn terms(&self, record: &Record, point: &[f64], predicted: f64, kernels: &[Kernel]) -> Vec<Term> {
         let by_chance = matches!(record.offer, crate::log::Offered::Sphere { by_chance: true, .. });
         let propensity = record.propensity.unwrap_or(1.0);
         let near: Vec<f64> = self.points.chunks(point.len()).map(|own| dot(own, point)).collect();
-        let term = |kernel: &Kernel| {
-            let density = near.iter().map(|t| kernel.at(*t)).sum::<f64>() / near.len() as f64;
-            Term {
-                probability: if by_chance { density } else { 0.0 },
-                propensity,
-                certain: !by_chance && propensity >= 1.0,
-                reward: record.reward,
-                predicted,
-                expected: self.expected,
-            }
+        let term = |density: f64| Term {
+            probability: if by_chance { density } else { 0.0 },
+            propensity,
+            certain: !by_chance && propensity >= 1.0,
+            reward: record.reward,
+            predicted,
+            expected: self.expected,
         };
-        kernels.iter().map(term).collect()
+        let mean = |kernel: &Kernel| {
+            let mut sums = [0.0; ORDERS];
+            near.iter().for_each(|t| sums.iter_mut().zip(kernel.at(*t)).for_each(|(sum, x)| *sum += x));
+            sums.map(|sum| term(sum / near.len() as f64))
+        };
+        kernels.iter().flat_map(mean).collect()
     }
 }
 
@@ -117,32 +158,72 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
+/// The sums of one angle under the second and the third kernel.
+pub(super) struct Corrected {
+    second: Moments,
+    third: Moments,
+    gain: Moments,
+    sum: f64,
+    squares: f64,
+}
+
+impl Corrected {
+    pub(super) fn new() -> Self {
+        let fitted = || Moments::of(Shape::Fitted);
+        Corrected { second: fitted(), third: fitted(), gain: fitted(), sum: 0.0, squares: 0.0 }
+    }
+
+    pub(super) fn add(&mut self, number: u64, second: &Term, third: &Term) {
+        let (part, weight) = (fitted::part(third), third.weight());
+        self.second.add(number, fitted::part(second));
+        self.third.add(number, part);
+        self.gain.add(number, Part { value: part.value - third.reward, ..part });
+        self.sum += weight;
+        self.squares += weight * weight;
+    }
+
+    /// The effective rounds (Σw)²/Σw² under the third kernel.
+    pub(super) fn effective(&self) -> f64 {
+        if self.squares > 0.0 { self.sum * self.sum / self.squares } else { 0.0 }
+    }
+
+    /// The estimate, and by how much it is more than what the log earned.
+    pub(super) fn estimates(&self, bootstrap: &Bootstrap) -> [Estimate; 2] {
+        [self.third.estimate("dr-corrected", None, bootstrap), self.gain.estimate("gain", None, bootstrap)]
+    }
+
+    /// What the choice of an angle needs to know, given the estimate of the plain kernel and its standard error.
+    pub(super) fn seen(&self, plain: (f64, f64)) -> Seen {
+        let [second, third] = [&self.second, &self.third].map(|sums| sums.value_and_error().0);
+        Seen { plain, second, third, effective: self.effective() }
+    }
+}
+
+/// What the choice of an angle needs to know of one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    /// The estimate of the plain kernel and its standard error.
+    plain: (f64, f64),
+    second: f64,
+    third: f64,
+    effective: f64,
+}
+
 /// The angle to trust.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Angle {
     /// The angle itself.
     pub(super) degrees: f64,
-    /// By how much the estimate changes from the next wider angle to this one. What a kernel smoothes away grows with
-    /// the square of its angle, and the square of this angle is half of that of the next wider: so much is still
-    /// smoothed away.
+    /// How much may still be smoothed away.
     pub(super) smoothed: f64,
 }
 
-/// Which of the angles to trust, given the estimate and the effective rounds of each, from wide to narrow; its place,
-/// too.
-pub(super) fn trusted(found: &[(Estimate, f64)]) -> (usize, Angle) {
-    let told = found.iter().rposition(|(_, effective)| *effective >= FEWEST).unwrap_or(0);
-    let (mut low, mut high, mut widest) = (f64::NEG_INFINITY, f64::INFINITY, told);
-    for (i, (estimate, _)) in found.iter().enumerate().take(told + 1).rev() {
-        (low, high) = (low.max(estimate.normal[0]), high.min(estimate.normal[1]));
-        if low > high {
-            break;
-        }
-        widest = i;
-    }
-    let place = (widest + NARROWER).min(told);
-    let beside = if place > 0 { place - 1 } else { 1.min(found.len() - 1) };
-    let smoothed = (found[beside].0.value - found[place].0.value).abs();
+/// Which of the angles to trust, from wide to narrow; its place, too. It is the widest if none has enough rounds.
+pub(super) fn trusted(found: &[Seen]) -> (usize, Angle) {
+    let error = |seen: &Seen| (seen.plain.0 - seen.third).powi(2) + seen.plain.1 * seen.plain.1;
+    let told = found.iter().enumerate().filter(|(_, seen)| seen.effective >= FEWEST);
+    let place = told.min_by(|a, b| error(a.1).total_cmp(&error(b.1))).map_or(0, |(place, _)| place);
+    let smoothed = ROOM * (found[place].second - found[place].third).abs();
     (place, Angle { degrees: ANGLES[place], smoothed })
 }
 
@@ -153,47 +234,41 @@ mod tests {
 
     use super::*;
 
-    /// The mean of the kernel over uniform points is one over the area.
+    /// Over uniform points, one over whose density is the area, kernels of all orders give 1 its value in the centre,
+    /// those from the second order on also t = cos θ, and the third also t².
     #[test]
-    fn kernels_are_densities() {
-        for dim in [2, 3, 5] {
-            for angle in [90.0, 45.0, 23.0] {
-                let (kernel, mut stream, mut point) = (Kernel::new(angle, dim), Key::new(3).stream(), vec![0.0; dim]);
-                let (count, mut sum, mut squares) = (200_000, 0.0, 0.0);
-                for _ in 0..count {
-                    unit_vector(&mut stream, &mut point);
-                    let value = kernel.at(point[0]) * sphere_area(dim - 1);
-                    (sum, squares) = (sum + value, squares + value * value);
+    fn kernels_are_densities_and_keep_the_value_in_the_centre() {
+        for (dim, angle) in [(2, 90.0), (2, 23.0), (3, 64.0), (3, 16.0), (5, 90.0), (5, 45.0)] {
+            let (kernel, mut stream, mut point) = (Kernel::new(angle, dim), Key::new(3).stream(), vec![0.0; dim]);
+            let (count, mut sums, mut squares) = (200_000, [[0.0; 3]; 3], [[0.0; 3]; 3]);
+            for _ in 0..count {
+                unit_vector(&mut stream, &mut point);
+                for (order, density) in kernel.at(point[0]).into_iter().enumerate() {
+                    for power in 0..=order {
+                        let value = density * sphere_area(dim - 1) * point[0].powi(power as i32);
+                        sums[order][power] += value;
+                        squares[order][power] += value * value;
+                    }
                 }
-                let (mean, n) = (sum / f64::from(count), f64::from(count));
-                let error = (squares / n - mean * mean).sqrt() / n.sqrt();
-                assert!((mean - 1.0).abs() < 4.5 * error, "{dim} {angle}: {mean} ± {error}");
+            }
+            for order in 0..3 {
+                for power in 0..=order {
+                    let n = f64::from(count);
+                    let mean = sums[order][power] / n;
+                    let error = (squares[order][power] / n - mean * mean).sqrt() / n.sqrt();
+                    assert!((mean - 1.0).abs() < 4.5 * error, "{dim} {angle} {order} {power}: {mean} ± {error}");
+                }
             }
         }
     }
 
     #[test]
-    fn the_widest_angle_that_agrees_with_all_narrower_ones_is_taken_and_two_steps_narrower() {
-        let found = |value: f64, half: f64, effective: f64| {
-            let normal = [value - half, value + half];
-            let estimate = Estimate {
-                name: "test",
-                bound: None,
-                value,
-                error: half / 2.0,
-                normal,
-                bootstrap: normal,
-                bernstein: None,
-                leverage: 0.0,
-            };
-            (estimate, effective)
-        };
-        let all = [found(0.2, 0.1, 500.0), found(0.6, 0.2, 200.0), found(0.7, 0.3, 90.0), found(0.9, 0.4, 40.0)];
+    fn the_angle_of_least_squared_error_is_taken_if_enough_rounds_count() {
+        let seen = |plain, error, third, effective| Seen { plain: (plain, error), second: 0.7, third, effective };
+        let all = [seen(0.2, 0.05, 0.9, 500.0), seen(0.8, 0.1, 0.9, 200.0), seen(0.9, 0.3, 0.9, 90.0)];
         let (place, angle) = trusted(&all);
-        assert!(place == 3 && angle.degrees == ANGLES[3] && (angle.smoothed - 0.2).abs() < 1e-12, "{angle:?}");
-        assert_eq!(trusted(&all[1..]).0, 2);
-        assert_eq!(trusted(&[found(0.2, 0.1, 3.0), found(0.3, 0.1, 1.0)]).0, 0);
-        let few = [found(0.5, 0.1, 30.0), found(0.5, 0.1, 5.0)];
-        assert_eq!(trusted(&few).0, 0);
+        assert!(place == 1 && angle.degrees == ANGLES[1] && (angle.smoothed - 0.1).abs() < 1e-12, "{angle:?}");
+        assert_eq!(trusted(&[seen(0.2, 0.1, 0.9, 30.0), seen(0.9, 0.1, 0.9, 5.0)]).0, 0);
+        assert_eq!(trusted(&[seen(0.2, 0.1, 0.9, 3.0), seen(0.9, 0.1, 0.9, 1.0)]).0, 0);
     }
 }

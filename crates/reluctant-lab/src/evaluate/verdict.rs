@@ -71,7 +71,7 @@ pub(super) fn judge(
             best.estimator,
             best.by
         ));
-        sentences.push(compared(policy, gain));
+        sentences.push(compared(policy, gain_of(best, gain)));
     }
     sentences.extend(unknown);
     if let Some(replay) = replay {
@@ -90,10 +90,15 @@ fn range([low, high]: Interval) -> String {
     format!("{} to {}", text::number(low), text::number(high))
 }
 
-fn compared(policy: &str, gain: &Estimate) -> String {
-    let [low, high] = gain.normal;
+/// The interval of the difference. Where rounds are so few that only a wide interval is trusted, it is as wide.
+fn gain_of(best: &Recommended, gain: &Estimate) -> Interval {
+    let half = 0.5 * (best.interval[1] - best.interval[0]);
+    if best.by == "bernstein" { [gain.value - half, gain.value + half] } else { gain.normal }
+}
+
+fn compared(policy: &str, [low, high]: Interval) -> String {
     if low > 0.0 {
-        format!("That is more than the log earned, by {} a round.", range(gain.normal))
+        format!("That is more than the log earned, by {} a round.", range([low, high]))
     } else if high < 0.0 {
         format!("That is less than the log earned, by {} a round.", range([-high, -low]))
     } else {
@@ -146,7 +151,7 @@ fn recommend(estimates: &[Estimate], diagnosis: &Diagnosis) -> Option<Recommende
     let few = diagnosis.effective < FEW;
     // Where rounds are few, nothing is fitted.
     let usual = if few { find("dr") } else { find("dr-fitted") };
-    let best = usual.or_else(|| find("snips"))?;
+    let best = find("dr-corrected").or(usual).or_else(|| find("snips"))?;
     let leverage = find("dr").map_or(best.leverage, |dr| dr.leverage);
     let (by, interval) = match best.bernstein {
         Some(interval) if few => ("bernstein", interval),
@@ -171,7 +176,7 @@ fn warnings(policy: &str, read: &Read, diagnosis: &Diagnosis) -> Vec<String> {
     if let Some(angle) = diagnosis.angle {
         said.push(format!(
             "On the sphere a round counts if its point was left to chance and lies within {angle}° of the policy's own, the \
-             nearer the more; the interval has room for what that smoothes away, about {}.",
+             nearer the more; what that smoothes away is taken out but for about {}, for which the interval has room.",
             text::number(diagnosis.smoothed)
         ));
     }

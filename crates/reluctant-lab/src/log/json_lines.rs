@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use reluctant::Name;
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error as _, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use super::Offered;
 use super::line::{Given, Line, several};
@@ -46,25 +46,44 @@ impl<'de: 'a, 'a> Deserialize<'de> for Label<'a> {
     }
 }
 
+/// Numbers are most of a log, and Rust reads a decimal number several times as fast as `serde_json` does without
+/// losing bits: so `serde_json` says where they stand, and that they are JSON.
 impl<'de> Deserialize<'de> for Given {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Given;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of numbers, or an id of the features file")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Given::Id(text.to_owned()))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Given::Numbers)
-            }
+        let text = <&RawValue>::deserialize(from)?.get();
+        match text.as_bytes().first() {
+            Some(b'"') => serde_json::from_str(text).map(Given::Id).map_err(D::Error::custom),
+            Some(b'[') => numbers(&text[1..text.len() - 1]).map(Given::Numbers).map_err(D::Error::custom),
+            _ => Err(D::Error::custom(format!("'{text}' stands where {ALLOWED} must"))),
         }
-        from.deserialize_any(Any)
+    }
+}
+
+const ALLOWED: &str = "a list of numbers, or an id of the features file,";
+
+/// The numbers between the brackets of a list.
+fn numbers(list: &str) -> Result<Vec<f64>, String> {
+    if list.trim_ascii().is_empty() {
+        return Ok(Vec::new());
+    }
+    // A number that has all digits takes 18 bytes or more.
+    let mut found = Vec::with_capacity(list.len() / 18 + 1);
+    let mut rest = list;
+    loop {
+        let end = rest.as_bytes().iter().position(|byte| *byte == b',').unwrap_or(rest.len());
+        found.push(number(rest[..end].trim_ascii())?);
+        let Some(more) = rest.get(end + 1..) else { return Ok(found) };
+        rest = more;
+    }
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    // Words, texts and lists begin otherwise, and would not be numbers of JSON.
+    let begins = text.bytes().next().is_some_and(|first| first == b'-' || first.is_ascii_digit());
+    match text.parse::<f64>() {
+        Ok(x) if begins && x.is_finite() => Ok(x),
+        Ok(_) if begins => Err(format!("the number {text} is out of range")),
+        _ => Err(format!("'{text}' stands where a number must")),
     }
 }
 
@@ -76,7 +95,7 @@ struct Json<'a> {
     context: Option<Given>,
     arms: Option<Vec<Given>>,
     #[serde(borrow)]
-    actions: Option<Vec<Label<'a>>>,
+    actions: Option<&'a RawValue>,
     features: Option<Vec<Given>>,
     point: Option<Vec<f64>>,
     #[serde(borrow)]
@@ -87,15 +106,45 @@ struct Json<'a> {
     reward: Option<f64>,
 }
 
+/// The names that were on offer last, and how they are written as JSON: mostly they are the same on the next line.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Names {
+    pub(super) list: Arc<[Name]>,
+    text: String,
+}
+
+impl Names {
+    /// With their JSON.
+    pub(super) fn new(list: Arc<[Name]>) -> Self {
+        let names: Vec<&str> = list.iter().map(|name| &**name).collect();
+        // Texts can always be written; if they could not, nothing would be the same as nothing.
+        let text = serde_json::to_string(&names).unwrap_or_default();
+        Names { list, text }
+    }
+
+    /// The names of a line, shared if they are these.
+    fn or(&self, found: &RawValue) -> Result<Arc<[Name]>, serde_json::Error> {
+        if found.get() == self.text {
+            return Ok(Arc::clone(&self.list));
+        }
+        let labels: Vec<Label<'_>> = serde_json::from_str(found.get())?;
+        let same = labels.iter().map(|label| &*label.0).eq(self.list.iter().map(|name| &**name));
+        let made = || labels.iter().map(|label| Name::from(&*label.0)).collect();
+        Ok(if same { Arc::clone(&self.list) } else { made() })
+    }
+}
+
 /// Reads a line. `names` are those of an earlier line, shared if this one has the same.
-pub(super) fn parse(text: &[u8], names: &Arc<[Name]>) -> Result<Line, String> {
-    let json: Json<'_> = serde_json::from_slice(text).map_err(|cause| refused(text, &cause))?;
+pub(super) fn parse(text: &[u8], names: &Names) -> Result<Line, String> {
+    let text = std::str::from_utf8(text).map_err(|cause| format!("this is not a round of a log: {cause}"))?;
+    let json: Json<'_> = serde_json::from_str(text).map_err(|cause| refused(text, &cause))?;
+    let actions = json.actions.map(|actions| names.or(actions)).transpose().map_err(|cause| refused(text, &cause))?;
     Ok(Line {
         event: json.event.map(|event| event.0.into_owned()),
         features_file: json.features_file,
         context: json.context,
         arms: json.arms.map(|arms| several(arms, "arms")).transpose()?,
-        actions: json.actions.map(|actions| shared(&actions, names)),
+        actions,
         features: json.features.map(|features| several(features, "features")).transpose()?,
         point: json.point,
         chosen: json.chosen.map(|chosen| chosen.0.into_owned()),
@@ -107,17 +156,11 @@ pub(super) fn parse(text: &[u8], names: &Arc<[Name]>) -> Result<Line, String> {
 }
 
 /// Why a line cannot be read. Some libraries write NaN, which JSON does not know.
-fn refused(text: &[u8], cause: &serde_json::Error) -> String {
-    let text = String::from_utf8_lossy(text);
+fn refused(text: &str, cause: &serde_json::Error) -> String {
     if ["NaN", "Infinity"].iter().any(|word| text.contains(word)) {
         return "NaN or Infinity stands where a finite number must; a reward that has not come yet is null".to_owned();
     }
     format!("this is not a round of a log: {cause}")
-}
-
-fn shared(found: &[Label<'_>], names: &Arc<[Name]>) -> Arc<[Name]> {
-    let same = found.len() == names.len() && found.iter().zip(names.iter()).all(|(a, b)| *a.0 == **b);
-    if same { Arc::clone(names) } else { found.iter().map(|label| Name::from(&*label.0)).collect() }
 }
 
 /// A round as it is written.

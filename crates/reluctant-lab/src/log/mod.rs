@@ -24,7 +24,7 @@ mod write;
 pub use logged::Logged;
 pub use noticed::Read;
 pub use offered::Offered;
-pub use read::read;
+pub use read::{first, read};
 pub use record::Record;
 pub use write::Writer;
 

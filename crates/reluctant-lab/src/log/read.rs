@@ -1,8 +1,12 @@
-//! Goes through a log in pieces: lines are parsed on all threads, rounds are put together in order.
+//! Goes through a log in pieces: lines are parsed on all threads, rounds are put together in order. The next piece is
+//! read while one is being used.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 
 use csv::StringRecord;
 use rayon::prelude::*;
@@ -10,59 +14,108 @@ use rayon::prelude::*;
 use super::assembly::Assembly;
 use super::columns::Batches;
 use super::csv_lines::Header;
-use super::json_lines;
+use super::json_lines::{self, Names};
 use super::line::Line;
 use super::noticed::{PIECE, Read, wrong};
 use super::{Form, Record};
 use crate::error::{LabError, Result};
 
+/// So many pieces wait to be used at most.
+const AHEAD: usize = 1;
+
 /// A line as it was read.
 enum Raw {
-    Json(Vec<u8>),
+    /// Where it stands in the text of the piece.
+    Json(Range<usize>),
     Csv(StringRecord),
     /// A row of a Parquet or Arrow file, parsed already.
     Row(Box<std::result::Result<Line, String>>),
 }
 
+/// Lines that are parsed together.
+#[derive(Default)]
+struct Piece {
+    text: Vec<u8>,
+    /// Each with its number.
+    lines: Vec<(usize, Raw)>,
+}
+
 /// Reads the log at `path` and hands its rounds to `each`, a piece at a time, in the order in which their rewards came.
 pub fn read(path: &Path, mut each: impl FnMut(&[Record]) -> Result<()>) -> Result<Read> {
-    let mut source = Source::open(path)?;
-    let mut rounds = Assembly::of(path);
-    let (mut piece, mut records) = (Vec::with_capacity(PIECE), Vec::with_capacity(PIECE));
+    let (source, rounds) = (Source::open(path)?, Assembly::of(path));
+    if rayon::current_thread_index().is_some() {
+        // Lines are parsed by the same threads: none of them may wait for that.
+        return read_pieces(source, rounds, |records| each(&records));
+    }
+    std::thread::scope(|scope| {
+        let (pieces, come) = sync_channel::<Vec<Record>>(AHEAD);
+        // If nobody wants more, an error was met in what came before, and is the one that is told.
+        let unwanted = |_| wrong(path, None, "the rest is not read".to_owned());
+        let hand_over = move |records| pieces.send(records).map_err(unwanted);
+        let reader = scope.spawn(move || read_pieces(source, rounds, hand_over));
+        let used = come.iter().try_for_each(|records| each(&records));
+        drop(come);
+        let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        used.and(read)
+    })
+}
+
+/// The first round whose reward is known; no more than a piece of the log is read.
+pub fn first(path: &Path) -> Result<Record> {
+    let mut found = None;
+    let enough = || wrong(path, None, "there are no rounds in this log".to_owned());
+    let read = read(path, |records| {
+        found = records.first().cloned();
+        Err(enough())
+    });
+    found.map_or_else(|| Err(read.err().unwrap_or_else(enough)), Ok)
+}
+
+/// Hands over the rounds of all pieces in order.
+fn read_pieces(
+    mut source: Source,
+    mut rounds: Assembly,
+    mut hand_over: impl FnMut(Vec<Record>) -> Result<()>,
+) -> Result<Read> {
+    let mut piece = Piece::default();
     loop {
-        piece.clear();
         source.fill(&mut piece)?;
-        if piece.is_empty() {
-            break;
+        if piece.lines.is_empty() {
+            return rounds.end();
         }
-        let (header, names) = (&source.header, &rounds.names);
-        let parsed: Vec<std::result::Result<Line, String>> = piece
-            .par_iter()
-            .map(|(_, raw)| {
-                let line = match (raw, header) {
-                    (Raw::Csv(record), Some(header)) => header.parse(record, names),
-                    (Raw::Json(text), _) => json_lines::parse(text, names),
-                    (Raw::Csv(_), None) => Err("there is no header".to_owned()),
-                    (Raw::Row(line), _) => line.as_ref().clone(),
-                }?;
-                line.check()?;
-                Ok(line)
-            })
-            .collect();
-        records.clear();
-        for ((number, _), line) in piece.iter().zip(parsed) {
+        let mut records = Vec::with_capacity(piece.lines.len());
+        let parsed = parsed(&mut piece, source.header.as_ref(), &rounds);
+        for (number, line) in parsed {
             match line {
-                Ok(line) => rounds.add(*number, line, &mut records)?,
-                Err(_) if source.unfinished == Some(*number) => rounds.read.torn = Some(*number),
-                Err(message) => return Err(rounds.wrong(*number, message)),
+                Ok(line) => rounds.add(number, line, &mut records)?,
+                Err(_) if source.unfinished == Some(number) => rounds.read.torn = Some(number),
+                Err(message) => return Err(rounds.wrong(number, message)),
             }
         }
         rounds.read.rounds += records.len() as u64;
         if !records.is_empty() {
-            each(&records)?;
+            hand_over(records)?;
         }
     }
-    rounds.end()
+}
+
+/// What the lines of a piece say, each with its number.
+fn parsed(
+    piece: &mut Piece,
+    header: Option<&Header>,
+    rounds: &Assembly,
+) -> Vec<(usize, std::result::Result<Line, String>)> {
+    let (text, names) = (&piece.text, &Names::new(Arc::clone(&rounds.names)));
+    let parse = |(number, raw): (usize, Raw)| {
+        let line = match (raw, header) {
+            (Raw::Csv(record), Some(header)) => header.parse(&record, &names.list),
+            (Raw::Json(place), _) => json_lines::parse(&text[place], names),
+            (Raw::Csv(_), None) => Err("there is no header".to_owned()),
+            (Raw::Row(line), _) => *line,
+        };
+        (number, line.and_then(|line| line.check().map(|()| line)))
+    };
+    piece.lines.par_drain(..).with_min_len(64).map(parse).collect()
 }
 
 /// The lines of a file.
@@ -124,22 +177,22 @@ impl Source {
     }
 
     /// Adds the next lines that are not empty, each with its number.
-    fn fill(&mut self, piece: &mut Vec<(usize, Raw)>) -> Result<()> {
+    fn fill(&mut self, Piece { text, lines: piece }: &mut Piece) -> Result<()> {
+        text.clear();
         while piece.len() < PIECE {
             let more = match &mut self.lines {
                 Lines::Json(input) => {
-                    let mut text = Vec::new();
-                    input.read_until(b'\n', &mut text).map_err(LabError::io("read", &self.path))?;
+                    let begin = text.len();
+                    input.read_until(b'\n', text).map_err(LabError::io("read", &self.path))?;
                     self.number += 1;
-                    if text.last().is_some_and(|last| *last != b'\n') {
+                    let line = &text[begin..];
+                    if line.last().is_some_and(|last| *last != b'\n') {
                         self.unfinished = Some(self.number);
                     }
-                    let blank = text.iter().all(u8::is_ascii_whitespace);
-                    let more = !text.is_empty();
-                    if more && !blank {
-                        piece.push((self.number, Raw::Json(text)));
+                    if !line.iter().all(u8::is_ascii_whitespace) {
+                        piece.push((self.number, Raw::Json(begin..text.len())));
                     }
-                    more
+                    text.len() > begin
                 }
                 Lines::Csv(reader) => {
                     let mut record = StringRecord::new();

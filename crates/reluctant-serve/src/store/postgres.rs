@@ -1,8 +1,9 @@
 //! The log in PostgreSQL, for several processes: all append, in one order; one of them learns, and the others decide
 //! from what it publishes.
 
+use postgres::config::SslMode;
 use postgres::types::ToSql;
-use postgres::{Client, NoTls, Row};
+use postgres::{Client, Config, NoTls, Row};
 
 use super::{End, Place, Store, Version, Visit, Waiting, read_fact};
 use crate::error::{Result, ServeError};
@@ -59,7 +60,13 @@ fn failed(cause: postgres::Error) -> ServeError {
 }
 
 fn connect(address: &str) -> Result<Client> {
-    let mut client = Client::connect(address, NoTls).map_err(failed)?;
+    let config: Config = address.parse().map_err(failed)?;
+    if config.get_ssl_mode() == SslMode::Require {
+        let said = "sslmode=require: this program does not encrypt its connection to PostgreSQL; leave it out and use a \
+                    socket, a network of your own or a tunnel";
+        return Err(ServeError::Store(said.to_owned()));
+    }
+    let mut client = config.connect(NoTls).map_err(failed)?;
     client.batch_execute("SET synchronous_commit = on; SET client_min_messages = warning").map_err(failed)?;
     Ok(client)
 }

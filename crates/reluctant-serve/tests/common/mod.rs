@@ -147,6 +147,26 @@ pub fn raw(address: SocketAddr, message: &[u8]) -> Reply {
     parse(&reply)
 }
 
+/// Posts JSON on a connection that stays open; `None` if the service hung up before the answer was whole.
+pub fn post_on(stream: &mut TcpStream, path: &str, body: &[u8]) -> Option<Reply> {
+    let length = body.len();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    );
+    stream.write_all(&[head.as_bytes(), body].concat()).ok()?;
+    let (mut reply, mut piece) = (Vec::new(), vec![0; 65_536]);
+    loop {
+        let read = stream.read(&mut piece).ok().filter(|read| *read > 0)?;
+        reply.extend_from_slice(&piece[..read]);
+        let Some(end) = reply.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(&reply[..end]).to_lowercase();
+        let length: usize = head.split("content-length: ").nth(1)?.lines().next()?.trim().parse().ok()?;
+        if reply.len() >= end + 4 + length {
+            return Some(parse(&reply));
+        }
+    }
+}
+
 fn parse(reply: &[u8]) -> Reply {
     let end = reply.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(reply.len());
     let head = String::from_utf8_lossy(&reply[..end]).to_lowercase();
