@@ -91,11 +91,12 @@ fn main() {
 
 fn measure(row: Row, time: Duration, folder: &Path, database: Option<&Database>) {
     let dir = tempfile::TempDir::new_in(folder).unwrap();
+    // A slow policy on a busy machine may keep a batch waiting for longer than the usual ten seconds.
     let store = database.map_or_else(|| "log.db".to_owned(), Database::address);
     let slow = if row.beside { format!("[[policy]]\nname = \"slow\"\n{PLAUSIBLE}\n") } else { String::new() };
     let text = format!(
         "listen = \"127.0.0.1:0\"\nstore = \"{store}\"\nlog_requests = false\n\
-         [[policy]]\nname = \"p\"\n{}\n{slow}",
+         [limits]\ntimeout = 120\n[[policy]]\nname = \"p\"\n{}\n{slow}",
         row.policy
     );
     let running = start(config(dir.path(), &text), registry(), Clock::Machine).unwrap();
