@@ -8,6 +8,8 @@
 //! The theorem's β is cautious. With `alpha` it is replaced by a constant, which makes the policy LinUCB (Li, Chu,
 //! Langford and Schapire 2010, A contextual-bandit approach to personalized news article recommendation).
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -79,12 +81,9 @@ pub struct Oful {
     confidence: Confidence,
     /// Added to the log-determinant in the radius: 0 unless `log_det = "twice"`.
     log_det_offset: f64,
-    /// At least ‖A⁻¹‖, which falls from update to update unless something is forgotten; 0 if not known.
+    /// At least ‖A⁻¹‖, which falls from update to update unless something is forgotten. It is found when it is needed.
     #[serde(skip)]
-    norm: f64,
-    /// Memory for a bound.
-    #[serde(skip)]
-    work: Vec<f64>,
+    norm: OnceLock<f64>,
 }
 
 impl Oful {
@@ -94,7 +93,7 @@ impl Oful {
         let count = belief.ellipsoid().dim();
         let log_det_offset = confidence::log_det_offset(params, false, count, confidence.lambda)?;
         let alpha = params.get("alpha").map(|_| params.real("alpha")).transpose()?;
-        Ok(Oful { belief, alpha, confidence, log_det_offset, norm: 0.0, work: Vec::new() })
+        Ok(Oful { belief, alpha, confidence, log_det_offset, norm: OnceLock::new() })
     }
 
     /// What the width is a multiple of: the radius β of the confidence set, or α.
@@ -124,8 +123,8 @@ impl Oful {
     fn pruned<'a>(&self, rows: Rows<'a>, scratch: &mut Scratch) -> Option<Choice<'a>> {
         let (weights, covariance) = (self.ellipsoid().weights(), self.ellipsoid().covariance());
         let work = &mut scratch.numbers;
-        let norm = if self.norm > 0.0 { self.norm } else { norm_bound(covariance, weights.len(), work) };
-        let (best, score) = linear_best(weights, covariance, self.radius(), norm, rows, work)?;
+        let norm = self.norm.get_or_init(|| norm_bound(covariance, weights.len(), work));
+        let (best, score) = linear_best(weights, covariance, self.radius(), *norm, rows, work)?;
         Some(Choice::row(rows, best, score))
     }
 }
@@ -163,9 +162,8 @@ impl Policy for Oful {
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
         let x = check_observation(ENTRY.name, self.dim(), action, reward)?;
         self.belief.learn(x, reward);
-        let ellipsoid = self.belief.ellipsoid();
-        if self.prunes() && (self.belief.forgets() || ellipsoid.since_refresh().is_multiple_of(NORM_EVERY)) {
-            self.norm = norm_bound(ellipsoid.covariance(), ellipsoid.dim(), &mut self.work);
+        if self.belief.forgets() || self.belief.ellipsoid().since_refresh().is_multiple_of(NORM_EVERY) {
+            self.norm.take();
         }
         Ok(())
     }
