@@ -92,7 +92,7 @@ def test_choices_agree_with_scores_and_with_one_another(cls: Any, settings: dict
     assert np.array_equal(choice.action, arms[choice.index])
     means, widths = policy.scores(arms)
     assert means.shape == widths.shape == (30,)
-    thompson = cls.__name__ in ("LinTs", "GpTs", "NeuralTs", "NeuralLinear", "Ensemble")
+    thompson = cls.__name__ in ("LinTs", "GpTs", "NeuralTs", "NeuralLinear", "Ensemble", "LmcTs")
     assert choice.propensity is None if thompson else choice.propensity > 0
     again = pickle.loads(pickle.dumps(choice))
     assert repr(again) == repr(choice) and again.propensity == choice.propensity
