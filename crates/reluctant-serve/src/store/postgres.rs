@@ -62,8 +62,8 @@ fn failed(cause: postgres::Error) -> ServeError {
 fn connect(address: &str) -> Result<Client> {
     let config: Config = address.parse().map_err(failed)?;
     if config.get_ssl_mode() == SslMode::Require {
-        let said = "sslmode=require: this program does not encrypt its connection to PostgreSQL; leave it out and use a \
-                    socket, a network of your own or a tunnel";
+        let said = "sslmode=require: this program does not encrypt its connection to PostgreSQL; leave it out and use \
+                    a socket, a network of your own or a tunnel";
         return Err(ServeError::Store(said.to_owned()));
     }
     let mut client = config.connect(NoTls).map_err(failed)?;
@@ -257,7 +257,8 @@ impl Store for Postgres {
 
     fn waiting(&mut self, policy: u32, count: usize) -> Result<Vec<Waiting>> {
         let sql = "SELECT place.n, place.id, log.time FROM reluctant_place place \
-                   JOIN reluctant_log log ON log.n = place.n WHERE place.policy = $1 AND place.reward IS NULL AND place.expiry IS NULL ORDER BY place.n LIMIT $2";
+                   JOIN reluctant_log log ON log.n = place.n WHERE place.policy = $1 AND place.reward IS NULL AND \
+                   place.expiry IS NULL ORDER BY place.n LIMIT $2";
         let rows = self.rows(sql, &[&(policy as i32), &(count as i64)])?;
         let waiting =
             |row: &Row| Waiting { n: row.get::<_, i64>(0) as u64, id: row.get(1), time: row.get::<_, i64>(2) as u64 };

@@ -135,20 +135,19 @@ impl Workspace {
         samples: usize,
         stream: &mut Stream,
     ) -> &[f64] {
-        struct Kernel<'k>(&'k SharedNet, Data<'k>, usize, &'k mut Workspace);
+        struct Kernel<'k>(&'k SharedNet, Data<'k>, usize, &'k mut Stream, &'k mut Workspace);
         impl pulp::NullaryFnOnce for Kernel<'_> {
             type Output = ();
             #[inline(always)]
             fn call(self) {
-                let Kernel(net, data, i, work) = self;
-                add_sample(net, data, i, work);
+                let Kernel(net, data, samples, stream, work) = self;
+                for _ in 0..samples {
+                    add_sample(net, data, index(stream, data.ys.len()), work);
+                }
             }
         }
-        self.prepare(net);
-        for _ in 0..samples {
-            let i = index(stream, data.ys.len());
-            arch().dispatch(Kernel(net, data, i, self));
-        }
+        self.clear_gradient(net);
+        arch().dispatch(Kernel(net, data, samples, stream, self));
         &self.gradient
     }
 
@@ -158,10 +157,16 @@ impl Workspace {
     }
 
     fn prepare(&mut self, net: &SharedNet) {
-        for moments in [&mut self.gradient, &mut self.first, &mut self.second] {
+        for moments in [&mut self.first, &mut self.second] {
             moments.clear();
             moments.resize(net.params().len(), 0.0);
         }
+        self.clear_gradient(net);
+    }
+
+    fn clear_gradient(&mut self, net: &SharedNet) {
+        self.gradient.clear();
+        self.gradient.resize(net.params().len(), 0.0);
         self.hidden.resize(net.width(), 0.0);
         self.slopes.resize(net.width(), 0.0);
     }
