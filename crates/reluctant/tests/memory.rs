@@ -155,6 +155,7 @@ fn warm_rounds_do_not_allocate() {
 
 /// What is too large for the stack is kept too.
 #[test]
+#[ignore = "long: ./check --all runs it"]
 fn warm_rounds_do_not_allocate_in_many_dimensions() {
     let mut bad = Vec::new();
     for_each_sample(|name, sample| {
@@ -194,6 +195,7 @@ fn growth(game: &mut Game, rounds: u64) -> i64 {
 /// thousand more may add what a full history has room for and no more. Whoever keeps the history adds so many bytes a
 /// round at most.
 #[test]
+#[ignore = "long: ./check --all runs it"]
 fn only_methods_that_keep_the_history_grow() {
     let mut bad = Vec::new();
     for_each_sample(|name, sample| {

@@ -82,6 +82,7 @@ fn check_damaged_snapshots(rounds: u64) {
 }
 
 #[test]
+#[ignore = "long: ./check --all runs it"]
 fn snapshots_damaged_early_are_refused_or_play_on() {
     check_damaged_snapshots(5);
 }

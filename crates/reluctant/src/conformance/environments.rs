@@ -40,7 +40,7 @@ impl fmt::Debug for Check {
 }
 
 /// Every check there is.
-pub const CHECKS: &[Check] = &[
+pub static CHECKS: &[Check] = &[
     Check {
         name: "rounds_are_sound",
         why: "everything on offer has a finite mean reward and fits the space that policies are made for",

@@ -54,7 +54,7 @@ impl fmt::Debug for Check {
 }
 
 /// Every check there is.
-pub const CHECKS: &[Check] = &[
+pub static CHECKS: &[Check] = &[
     Check {
         name: "arm_in_range",
         why: "a choice names a row on offer, is that row, and says with which probability it was made",

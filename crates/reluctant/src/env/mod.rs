@@ -31,7 +31,7 @@ pub use linear_sphere::LinearSphere;
 pub use relu_sphere::ReluSphere;
 
 /// Every environment that is built in.
-pub const BUILT_IN: &[Entry] =
+pub static BUILT_IN: &[Entry] =
     &[relu_sphere::ENTRY, deep::ENTRY, linear_sphere::ENTRY, contexts::ENTRY, drifting::ENTRY];
 
 /// A source of rounds.

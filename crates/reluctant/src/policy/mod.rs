@@ -82,7 +82,10 @@ pub use uniform::Uniform;
 pub use crate::limits::MAX_FEATURES;
 
 /// Every policy that is built in.
-pub const BUILT_IN: &[Entry] = &[
+///
+/// A `static`, as other tables of functions here: a constant would have all policies compiled again in every crate
+/// that mentions it.
+pub static BUILT_IN: &[Entry] = &[
     uniform::ENTRY,
     oracle::ENTRY,
     epsilon_greedy::ENTRY,
