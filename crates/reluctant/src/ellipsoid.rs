@@ -198,12 +198,17 @@ impl Ellipsoid {
             #[inline(always)]
             fn call(self) -> Self::Output {
                 let Kernel(ellipsoid, phi) = self;
+                let padded = Padded::of(phi);
                 let (mut sum, mut trace) = (0.0, 0.0);
                 for (i, (row, &x)) in ellipsoid.covariance.chunks_exact(ellipsoid.dim).zip(phi).enumerate() {
                     trace += row[i];
                     if x != 0.0 {
+                        let off_diagonal = match padded.beside(&ellipsoid.covariance, i) {
+                            Some((row, phi)) => dot_in_lanes(row, phi),
+                            None => dot_in_lanes(&row[i + 1..], &phi[i + 1..]),
+                        };
                         // What is off the diagonal counts twice.
-                        sum += x * (x * row[i] + 2.0 * dot_in_lanes(&row[i + 1..], &phi[i + 1..]));
+                        sum += x * (x * row[i] + 2.0 * off_diagonal);
                     }
                 }
                 (dot_in_lanes(&ellipsoid.weights, phi), sum, trace)
@@ -467,6 +472,37 @@ impl Ellipsoid {
         // The prior is not forgotten.
         self.precision.iter_mut().step_by(self.dim + 1).for_each(|x| *x += (1.0 - factor) * lambda);
         self.refresh();
+    }
+}
+
+/// Up to so many features there is a copy of φ followed by zeros.
+const PADDED: usize = 64;
+
+/// φ followed by zeros, so that the rest of a row that does not fill a lane is multiplied in one step with what follows
+/// it in the matrix: zeros times numbers add nothing, and no bit changes.
+struct Padded {
+    phi: [f64; PADDED + LANES],
+    dim: usize,
+}
+
+impl Padded {
+    #[inline(always)]
+    fn of(phi: &[f64]) -> Self {
+        let mut padded = Padded { phi: [0.0; PADDED + LANES], dim: phi.len() };
+        if let Some(copy) = padded.phi[..PADDED].get_mut(..phi.len()) {
+            copy.copy_from_slice(phi);
+        }
+        padded
+    }
+
+    /// What stands right of the diagonal in row i of the matrix, and the same part of φ, in whole lanes; `None` where φ
+    /// is too long or the matrix ends.
+    #[inline(always)]
+    fn beside<'k>(&'k self, matrix: &'k [f64], i: usize) -> Option<(&'k [f64], &'k [f64])> {
+        let length = (self.dim - i - 1).next_multiple_of(LANES);
+        let begin = i * self.dim + i + 1;
+        let row = if self.dim <= PADDED { matrix.get(begin..begin + length) } else { None };
+        row.map(|row| (row, &self.phi[i + 1..][..length]))
     }
 }
 
