@@ -1,14 +1,15 @@
 """Trees on the real tables: forests and boosting as policies of one's own, and what a fitted model leaves as a floor.
 
     pip install reluctant scikit-learn lightgbm
-    python python/benchmarks/trees.py [SHUFFLES]
+    python python/benchmarks/trees.py [SHUFFLES] [--floors floors.json]
 
 The tables, shuffles and rounds are those of experiments/real/defaults.toml. Both policies are Thompson sampling by the
 bootstrap: an action has several models, each fitted to its own resampled rewards; one of them, by chance, judges the
 action in a round. Models are fitted anew when the rewards of an action have grown by a share.
 """
 
-import sys
+import argparse
+import json
 from pathlib import Path
 
 import numpy as np
@@ -101,20 +102,44 @@ def floor(environment: dict[str, object], rounds: int) -> float:
     return 1 - cross_val_score(HistGradientBoostingClassifier(random_state=0), rows, labels, cv=5).mean()
 
 
-def main(shuffles: int) -> None:
-    spec = tomllib.loads(SPEC.read_text())
+def floors(spec: dict[str, object]) -> dict[str, float]:
+    """The floor of every table."""
+    shares = {}
     for environment in spec["environment"]:
-        rounds = environment.get("rounds", spec["rounds"])
+        label, rounds = environment["label"], environment.get("rounds", spec["rounds"])
+        shares[label] = floor(environment, rounds)
+        print(f"{label}: boosting that is told every label: {shares[label] * rounds:.0f} ({100 * shares[label]:.2f} %)")
+    return shares
+
+
+def play(spec: dict[str, object], shuffles: int) -> None:
+    """Plays both policies on every table."""
+    for environment in spec["environment"]:
         told = {name: value for name, value in environment.items() if name != "rounds"}
         told["file"] = str(SPEC.parent / environment["file"])
         policies = [{"label": "forests", "policy": Forest}, {"label": "boosting", "policy": Boosting}]
+        rounds = environment.get("rounds", spec["rounds"])
         experiment = Experiment(told, policies=policies, rounds=rounds, trials=shuffles, seed=spec["seed"])
-        summary = experiment.run(progress=False).summary()
-        share = floor(environment, rounds)
-        print(f"{environment['label']}: boosting that is told every label: {share * rounds:.0f} ({100 * share:.2f} %)")
-        for row in summary.itertuples():
-            print(f"  {row.policy}: {row.mean:.1f} ({row.lo95:.1f} to {row.hi95:.1f})", flush=True)
+        for row in experiment.run(progress=False).summary().itertuples():
+            cost = row.microseconds_per_round / 1000
+            interval = f"{row.lo95:.1f} to {row.hi95:.1f}"
+            print(
+                f"{environment['label']}, {row.policy}: {row.mean:.1f} ({interval}), {cost:.1f} ms a round", flush=True
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shuffles", type=int, nargs="?", default=3, help="shuffles of every table; 0 for floors alone")
+    parser.add_argument("--floors", type=Path, help="where to write the floors, as JSON")
+    told = parser.parse_args()
+    spec = tomllib.loads(SPEC.read_text())
+    shares = floors(spec)
+    if told.floors:
+        told.floors.write_text(json.dumps(shares))
+    if told.shuffles:
+        play(spec, told.shuffles)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
+    main()

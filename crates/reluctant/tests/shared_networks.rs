@@ -99,3 +99,52 @@ fn many_actions_are_no_trouble() {
         assert!(sum > 0.55, "{name}: {sum} a round at the end");
     }
 }
+
+/// One action only, and the same few rows over and over: nothing to decide, nothing to divide by.
+#[test]
+fn one_action_and_repeated_rows_are_no_trouble() {
+    for name in POLICIES {
+        let (mut alone, mut repeated) = (make(name, 2), make(name, 2));
+        let (one, two) = (names(&["only"]), names(&["a", "b"]));
+        let rows = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
+        let mut wrong = 0;
+        for round in 0..300_u64 {
+            let x = rows[round as usize % 3];
+            assert_eq!(chosen(alone.as_ref(), &x, &one, round), "only");
+            learn(alone.as_mut(), &x, "only", 1.0);
+            let action = chosen(repeated.as_ref(), &x, &two, round);
+            let good = if x[0] > x[1] { "a" } else { "b" };
+            learn(repeated.as_mut(), &x, &action, f64::from(u8::from(action == good)));
+            wrong += u32::from(round >= 200 && action != good);
+        }
+        assert!(wrong < 25, "{name}: {wrong} of the last 100 choices are wrong");
+    }
+}
+
+/// A thousand rounds without any reward, then it pays as ever; and a thousand actions.
+#[test]
+fn a_thousand_rounds_without_reward_and_a_thousand_actions() {
+    let mut policy = make("neural-linucb", 2);
+    let offered = names(&["a", "b"]);
+    let (mut stream, mut wrong) = (Key::new(1).stream(), 0);
+    for round in 0..2200 {
+        let x = [normal(&mut stream), normal(&mut stream)];
+        let action = chosen(policy.as_ref(), &x, &offered, round);
+        let good = if x[0] > 0.0 { "a" } else { "b" };
+        wrong += u32::from(round >= 2000 && action != good);
+        learn(policy.as_mut(), &x, &action, f64::from(u8::from(round >= 1000 && action == good)));
+    }
+    assert!(wrong < 20, "{wrong} of the last 200 choices are wrong");
+
+    let mut policy = make("neural-linucb", 2);
+    let many: Vec<Name> = (0..1000).map(|i| Name::from(format!("{i}"))).collect();
+    let mut tried = std::collections::BTreeSet::new();
+    for round in 0..1000 {
+        let x = [normal(&mut stream), normal(&mut stream)];
+        let action = chosen(policy.as_ref(), &x, &many, round);
+        learn(policy.as_mut(), &x, &action, 0.0);
+        tried.insert(action);
+    }
+    // Nothing has paid yet: it goes on to what it does not know.
+    assert!(tried.len() > 900, "{} of 1,000 actions were tried", tried.len());
+}
