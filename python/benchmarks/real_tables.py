@@ -6,7 +6,7 @@
     python python/benchmarks/real_tables.py results/defaults --figure docs/real-data.png --floors floors.json
 
 Prints Markdown. Ranks are taken in every shuffle of every set and averaged over the sets; their interval is over the
-shuffles. Floors are what python/benchmarks/trees.py writes: the share of mistakes that boosting makes when it is told
+shuffles. Floors are what python/benchmarks/trees.py writes: the share of mistakes that trees make when they are told
 every label.
 """
 
@@ -94,7 +94,7 @@ def figure(results: Results, floors: dict[str, float], path: Path) -> None:
             axis.fill_between(curve["round"], curve.lo95, curve.hi95, color=line.get_color(), alpha=0.2, linewidth=0)
         rounds = np.arange(1, here["round"].max() + 1)
         if panel in floors:
-            axis.plot(rounds, floors[panel] * rounds, "k--", linewidth=1, label="boosting, told every label")
+            axis.plot(rounds, floors[panel] * rounds, "k--", linewidth=1, label="trees, told every label")
         axis.set(title=panel, xlabel="round", ylabel="mistakes", xscale="log", yscale="log")
         axis.set(xlim=(10, None), ylim=(1, None))
     for axis in list(axes.flat)[len(panels) :]:

@@ -18,7 +18,7 @@ import tomllib
 from lightgbm import LGBMRegressor
 from numpy.typing import NDArray
 from reluctant import Choice, Experiment
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import cross_val_score
 
 Array = NDArray[np.float64]
@@ -95,11 +95,12 @@ class Boosting(Trees):
 
 
 def floor(environment: dict[str, object], rounds: int) -> float:
-    """The share of mistakes, by five-fold cross-validation, of boosting that is told the label of every row."""
+    """The share of mistakes, by five-fold cross-validation, of the better of boosting and a forest, told every label."""
     table = pd.read_csv(SPEC.parent / environment["file"]).sample(frac=1, random_state=0)[:rounds]
     labels = table.pop(table.columns[-1])
     rows = pd.get_dummies(table)
-    return 1 - cross_val_score(HistGradientBoostingClassifier(random_state=0), rows, labels, cv=5).mean()
+    models = [HistGradientBoostingClassifier(random_state=0), RandomForestClassifier(200, random_state=0)]
+    return min(1 - cross_val_score(model, rows, labels, cv=5).mean() for model in models)
 
 
 def floors(spec: dict[str, object]) -> dict[str, float]:
@@ -108,7 +109,7 @@ def floors(spec: dict[str, object]) -> dict[str, float]:
     for environment in spec["environment"]:
         label, rounds = environment["label"], environment.get("rounds", spec["rounds"])
         shares[label] = floor(environment, rounds)
-        print(f"{label}: boosting that is told every label: {shares[label] * rounds:.0f} ({100 * shares[label]:.2f} %)")
+        print(f"{label}: trees that are told every label: {shares[label] * rounds:.0f} ({100 * shares[label]:.2f} %)")
     return shares
 
 

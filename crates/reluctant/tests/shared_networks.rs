@@ -148,3 +148,21 @@ fn a_thousand_rounds_without_reward_and_a_thousand_actions() {
     // Nothing has paid yet: it goes on to what it does not know.
     assert!(tried.len() > 900, "{} of 1,000 actions were tried", tried.len());
 }
+
+/// What tells nothing is said.
+#[test]
+fn constant_features_and_rewards_are_named_in_explanations() {
+    for name in ["neural-linucb", "neural-linear", "neural-ucb"] {
+        for (paid, said) in [
+            (0.0, "all 150 rewards so far were 0: there is nothing to learn from yet"),
+            (1.0, "1 of 2 features have never changed so far: they tell nothing"),
+        ] {
+            let mut policy = make(name, 2);
+            for round in 0..150 {
+                learn(policy.as_mut(), &[f64::from(round), 7.0], "a", paid * f64::from(round % 2));
+            }
+            let asked = Action::Named { context: &[1.0, 7.0], name: "a", features: &[] };
+            assert_eq!(policy.explain(asked).unwrap().warning.as_deref(), Some(said), "{name}");
+        }
+    }
+}

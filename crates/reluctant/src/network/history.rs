@@ -7,6 +7,9 @@ use super::rewards::Rewards;
 use super::scaling::{Inputs, Scaling};
 use crate::limits::in_limit;
 
+/// With fewer rewards nothing is remarked on: few are often alike.
+const ENOUGH_TO_REMARK: usize = 100;
+
 /// Rewards with the context, or row, and the head that they are of.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct History {
@@ -49,6 +52,20 @@ impl History {
 
     pub(super) fn len(&self) -> usize {
         self.ys.len()
+    }
+
+    /// What in the history tells nothing, in a sentence; nothing is said of a short one.
+    pub(super) fn remark(&self) -> Option<String> {
+        let (count, dim) = (self.len(), self.dim());
+        if count < ENOUGH_TO_REMARK {
+            return None;
+        }
+        if self.ys.iter().all(|y| *y == self.ys[0]) {
+            return Some(format!("all {count} rewards so far were {}: there is nothing to learn from yet", self.ys[0]));
+        }
+        let never_changed = |j: &usize| self.xs[*j..].iter().step_by(dim).all(|x| *x == self.xs[*j]);
+        let constant = (0..dim).filter(never_changed).count();
+        (constant > 0).then(|| format!("{constant} of {dim} features have never changed so far: they tell nothing"))
     }
 
     pub(super) fn add(&mut self, head: usize, x: &[f64], y: f64) {

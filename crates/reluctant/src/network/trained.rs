@@ -95,7 +95,8 @@ impl Trained {
     /// What is amiss, if something is.
     pub(crate) fn warning(&self) -> Option<String> {
         let times = self.blown_up;
-        (times > 0).then(|| format!("training blew up {times} times and started over: give a smaller rate"))
+        let blown_up = || format!("training blew up {times} times and started over: give a smaller rate");
+        (times > 0).then(blown_up).or_else(|| self.history.remark())
     }
 
     /// Adds a head.
