@@ -95,7 +95,7 @@ class Boosting(Trees):
 
 
 def floor(environment: dict[str, object], rounds: int) -> float:
-    """The share of mistakes, by five-fold cross-validation, of the better of boosting and a forest, told every label."""
+    """The share of mistakes, cross-validated, of the better of boosting and a forest that are told every label."""
     table = pd.read_csv(SPEC.parent / environment["file"]).sample(frac=1, random_state=0)[:rounds]
     labels = table.pop(table.columns[-1])
     rows = pd.get_dummies(table)
