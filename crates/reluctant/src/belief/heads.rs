@@ -78,6 +78,11 @@ pub trait Heads: fmt::Debug + Send + Sync {
         false
     }
 
+    /// What it is, with what it has found out, if a name does not say it all.
+    fn describe(&self) -> Option<String> {
+        None
+    }
+
     /// What is amiss, if something is.
     fn warning(&self) -> Option<String> {
         None

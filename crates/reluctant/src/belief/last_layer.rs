@@ -104,6 +104,20 @@ impl LastLayer {
         self
     }
 
+    /// The same without a network: the regressions are on the scaled inputs.
+    pub(crate) fn of_inputs(self) -> Self {
+        LastLayer { trained: self.trained.of_inputs(), ..self }
+    }
+
+    /// Mean and variance of the reward that an action is about to get in x, the noise included.
+    pub(crate) fn foretold(&self, head: usize, x: &[f64], scratch: &mut Scratch) -> (f64, f64) {
+        let Scratch { numbers, phi, .. } = scratch;
+        self.trained.features(x, numbers, phi);
+        let (mean, squared) = self.mean_and_width(Some(head), phi);
+        let score = self.trained.rewards().score(mean, 1.0, self.spread(Some(head), 1.0 + squared));
+        (score.mean, score.width * score.width)
+    }
+
     pub(crate) fn is_consistent(&self) -> bool {
         let size = self.features();
         self.trained.is_consistent()
@@ -115,7 +129,7 @@ impl LastLayer {
     }
 
     fn features(&self) -> usize {
-        self.trained.net().width().saturating_add(1)
+        self.trained.feature_count()
     }
 
     fn add_head(&mut self) {

@@ -34,6 +34,9 @@ pub(crate) struct Trained {
     /// How it walks after each reward, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     langevin: Option<Langevin>,
+    /// Whether features are the scaled inputs themselves, so that there is nothing to train.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    linear: bool,
     #[serde(skip)]
     work: Workspace,
 }
@@ -50,6 +53,7 @@ impl Trained {
             next: 1,
             blown_up: 0,
             langevin: None,
+            linear: false,
             work: Workspace::default(),
         })
     }
@@ -57,6 +61,16 @@ impl Trained {
     /// From now on it walks after each reward.
     pub(crate) fn walking(self, langevin: Langevin) -> Self {
         Trained { langevin: Some(langevin), ..self }
+    }
+
+    /// The same without a network: features are the scaled inputs.
+    pub(crate) fn of_inputs(self) -> Self {
+        Trained { linear: true, ..self }
+    }
+
+    /// How many features there are, the one at the end included.
+    pub(crate) fn feature_count(&self) -> usize {
+        if self.linear { self.net.dim() } else { self.net.width() }.saturating_add(1)
     }
 
     /// From now on networks are trained with so many times the weight decay.
@@ -105,12 +119,17 @@ impl Trained {
         self.heads += 1;
     }
 
-    /// The scaled x into `scaled`, and the hidden units there, followed by a one, into `hidden`.
+    /// The scaled x into `scaled`, and the hidden units there, followed by a one, into `hidden`; without a network the
+    /// scaled x in their place.
     pub(crate) fn features(&self, x: &[f64], scaled: &mut Vec<f64>, hidden: &mut Vec<f64>) {
         self.history.scale(x, scaled);
         hidden.clear();
-        hidden.resize(self.net.width() + 1, 1.0);
-        self.net.hidden(scaled, &mut hidden[..self.net.width()]);
+        hidden.resize(self.feature_count(), 1.0);
+        if self.linear {
+            hidden[..scaled.len()].copy_from_slice(scaled);
+        } else {
+            self.net.hidden(scaled, &mut hidden[..self.net.width()]);
+        }
     }
 
     /// Keeps a reward. True if the network was trained: then features, scaling and values are others than before.
@@ -141,6 +160,9 @@ impl Trained {
 
     fn train(&mut self) {
         self.history.rescale();
+        if self.linear {
+            return;
+        }
         let n = self.history.len();
         let mut stream = self.key.round(n as u64).purpose(Purpose::Shuffle).stream();
         self.work.visit(0..n as u32);

@@ -64,9 +64,9 @@ const MAX_MEMBERS: u64 = 100;
 const NEXT_DECAY: f64 = 5.0;
 
 /// Each action has noise of its own, about which little is known: as if one reward had been seen, of variance one.
-const NOISE: Noise = Noise { own: true, shape: 0.5, rate: 0.5 };
+pub(super) const NOISE: Noise = Noise { own: true, shape: 0.5, rate: 0.5 };
 
-fn read(dim: usize, inputs: Inputs, params: &Params, key: Key) -> Result<Averaged<LastLayer>> {
+pub(super) fn read(dim: usize, inputs: Inputs, params: &Params, key: Key) -> Result<Averaged<LastLayer>> {
     let member = |m: u64| {
         let key = if m == 0 { key } else { key.branch("member").round(m) };
         let belief = LastLayer::read(dim, inputs, NOISE, params, key)?;

@@ -175,7 +175,7 @@ impl Policy for Shared {
             mean: score.mean,
             spread: score.width,
             exploring: self.exploring(),
-            model: self.name.to_owned(),
+            model: self.belief.describe().unwrap_or_else(|| self.name.to_owned()),
             why: if known { self.rule.to_string() } else { format!("the action '{name}' has not been rewarded yet") },
             warning: self.belief.warning(),
         })

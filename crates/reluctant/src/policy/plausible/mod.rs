@@ -43,6 +43,7 @@ mod explain;
 mod fallback;
 mod form;
 mod history;
+mod in_contexts;
 mod infinite;
 mod jacobian;
 mod lanes;
@@ -162,7 +163,7 @@ pub(super) const ENTRY: Entry = Entry {
         confidence::DELTA,
     ],
     sphere: true,
-    contexts: Contexts::ModelEach,
+    contexts: Contexts::Shared(in_contexts::SHARED),
     samples: &[
         Sample { name: "default", environment: "relu-sphere", settings: &[("neurons", Literal::Count(3))] },
         Sample { name: "unknown_size", environment: "relu-sphere", settings: &[("networks", Literal::Count(16))] },
