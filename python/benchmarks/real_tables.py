@@ -19,7 +19,7 @@ import pandas as pd
 from reluctant import Results
 from scipy.stats import t as student
 
-SHOWN = ["neural-linucb", "neural-ucb", "neural-ts", "gp-ucb", "lin-ts", "uniform"]
+SHOWN = ["neural-linucb", "plausible", "neural-ucb", "neural-ts", "gp-ucb", "lin-ts", "uniform"]
 """The policies in the figure, where all would hide each other."""
 
 

@@ -6,8 +6,8 @@
 //! one first and another later, so a share of 1/t of the weight is divided anew in round t (fixed shares, Herbster and
 //! Warmuth 1998, with a share that shrinks).
 //!
-//! Means and spreads are the weighted means of those of the steps. How far the steps are apart is no part of the spread:
-//! on real tables that was exploration without a use (docs/laboratory.md).
+//! Means and spreads are the weighted means of those of the steps. How far the steps are apart is no part of the
+//! spread: on real tables that was exploration without a use (docs/laboratory.md).
 
 use serde::{Deserialize, Serialize};
 

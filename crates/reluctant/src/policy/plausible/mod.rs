@@ -30,6 +30,8 @@
 //! 4. **A Gaussian process** ([`infinite`]), if the number of neurons is not given: networks of infinitely many neurons
 //!    and other kernels, by evidence. It acts while its evidence exceeds that of the best network.
 //!
+//! Where named actions share a context the models are others, with a hidden layer for all actions ([`in_contexts`]).
+//!
 //! **Proven** is only what the paper proves of the third: if the frozen activations are right and the noise is not
 //! above the level in use, `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything else,
 //! the default `radius = "measured"` (1.5 standard deviations) included: see docs/rivals.md.
