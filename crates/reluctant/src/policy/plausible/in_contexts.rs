@@ -2,8 +2,8 @@
 //!
 //! A model for each action, as on rows, would learn from the rewards of that action alone, and fit networks for each:
 //! minutes for what takes seconds here. The steps are a linear model of the scaled context and the two networks of
-//! `neural-linucb`, weighed by how well they foretell rewards ([`Ladder`]). All rewards are kept. Of the parameters only
-//! `mode` and `optimism` count.
+//! `neural-linucb`, weighed by how well they foretell rewards ([`Ladder`]). All rewards are kept. Of the parameters
+//! only `mode` and `optimism` count.
 
 use super::super::neural_linucb;
 use super::super::{Rule, SharedModel};
