@@ -148,8 +148,8 @@ class Calvera:
 
 
 class Authors:
-    """NeuralUCB as its authors published it, in torch: 100 units, a diagonal matrix, ν = 1, λ = 0.001, trained in every
-    round by gradients of single samples at a rate of 0.01, for 1,000 of them or until the mean loss is below 0.001."""
+    """NeuralUCB as its authors published it, in torch: 100 units, a diagonal matrix, ν = 1, λ = 0.001. It is trained in
+    every round by single samples at a rate of 0.01, by 1,000 of them or until the mean loss is below 0.001."""
 
     needs = "torch"
     width, nu, penalty, rate, steps = 100, 1.0, 0.001, 0.01, 1000
@@ -248,6 +248,9 @@ def main() -> None:
     parser.add_argument("--tables", nargs="*", default=["MAGIC", "Shuttle"], help="labels in defaults.toml")
     told = parser.parse_args()
     spec = tomllib.loads(SPEC.read_text())
+    known = [table["label"] for table in spec["environment"]]
+    for label in set(told.tables) - set(known):
+        parser.error(f"there is no table '{label}'; there are {', '.join(known)}")
     for table in spec["environment"]:
         if table["label"] not in told.tables:
             continue

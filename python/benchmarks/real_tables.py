@@ -44,7 +44,7 @@ def table(results: Results) -> str:
     """A row a policy, best rank first: mistakes in every set, times the best, rank, worst trial, cost."""
     trials, summary = results.trials(), results.summary()
     mean = summary.pivot(index="policy", columns="panel", values="mean")[summary.panel.unique()]
-    half = trials.groupby(["policy", "panel"]).regret.apply(half_width).unstack()
+    half = summary.assign(half=(summary.hi95 - summary.lo95) / 2).pivot(index="policy", columns="panel", values="half")
     ratio = np.exp(np.log(mean / mean.min()).mean(axis=1))
     by_set = trials.groupby(["policy", "panel"]).regret
     spread = (by_set.max() / by_set.median()).unstack().max(axis=1)

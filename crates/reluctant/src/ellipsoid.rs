@@ -21,10 +21,12 @@
 //! them once in about D updates, and is computed anew only if an update has spoilt it.
 
 mod build;
+mod lanes;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::instructions::{LANES, Lane, arch};
+use self::lanes::{Padded, dot_and_axpy, dot_in_lanes};
+use crate::instructions::{LANES, arch};
 use crate::linalg::panels::Sums;
 use crate::linalg::{Cholesky, axpy, axpy_compensated, dot, symmetric_times};
 use crate::spare::{Spare, with_zeros};
@@ -473,80 +475,6 @@ impl Ellipsoid {
         self.precision.iter_mut().step_by(self.dim + 1).for_each(|x| *x += (1.0 - factor) * lambda);
         self.refresh();
     }
-}
-
-/// Up to so many features there is a copy of φ followed by zeros.
-const PADDED: usize = 64;
-
-/// φ followed by zeros, so that the rest of a row that does not fill a lane is multiplied in one step with what follows
-/// it in the matrix: zeros times numbers add nothing, and no bit changes.
-struct Padded {
-    phi: [f64; PADDED + LANES],
-    dim: usize,
-}
-
-impl Padded {
-    #[inline(always)]
-    fn of(phi: &[f64]) -> Self {
-        let mut padded = Padded { phi: [0.0; PADDED + LANES], dim: phi.len() };
-        if let Some(copy) = padded.phi[..PADDED].get_mut(..phi.len()) {
-            copy.copy_from_slice(phi);
-        }
-        padded
-    }
-
-    /// What stands right of the diagonal in row i of the matrix, and the same part of φ, in whole lanes; `None` where φ
-    /// is too long or the matrix ends.
-    #[inline(always)]
-    fn beside<'k>(&'k self, matrix: &'k [f64], i: usize) -> Option<(&'k [f64], &'k [f64])> {
-        let length = (self.dim - i - 1).next_multiple_of(LANES);
-        let begin = i * self.dim + i + 1;
-        let row = if self.dim <= PADDED { matrix.get(begin..begin + length) } else { None };
-        row.map(|row| (row, &self.phi[i + 1..][..length]))
-    }
-}
-
-/// Σ aᵢbᵢ in as many partial sums as a lane has places, whatever the machine: much faster than one after the other.
-#[inline(always)]
-fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    let mut sums: Lane = [0.0; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    for ((sum, a), b) in sums.iter_mut().zip(a_rest).zip(b_rest) {
-        *sum += a * b;
-    }
-    total(sums)
-}
-
-/// Σ aᵢbᵢ as [`dot_in_lanes`] gives it, and y ← y + m·a, so that `a` is read once.
-#[inline(always)]
-fn dot_and_axpy(m: f64, a: &[f64], b: &[f64], y: &mut [f64]) -> f64 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    let (y, y_rest) = y.as_chunks_mut::<LANES>();
-    let mut sums: Lane = [0.0; LANES];
-    for ((a, b), y) in a.iter().zip(b).zip(y) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
-            y[lane] += m * a[lane];
-        }
-    }
-    for (((sum, a), b), y) in sums.iter_mut().zip(a_rest).zip(b_rest).zip(y_rest) {
-        *sum += a * b;
-        *y += m * a;
-    }
-    total(sums)
-}
-
-/// The sum of all lanes, in halves.
-#[inline(always)]
-fn total(lanes: Lane) -> f64 {
-    let eight: [f64; 8] = std::array::from_fn(|i| lanes[i] + lanes[i + 8]);
-    let four: [f64; 4] = std::array::from_fn(|i| eight[i] + eight[i + 4]);
-    (four[0] + four[2]) + (four[1] + four[3])
 }
 
 impl Serialize for Ellipsoid {

@@ -18,12 +18,11 @@ use crate::error::Result;
 use crate::rng::{Key, Purpose, uniform};
 use crate::scratch::Scratch;
 
-/// A standard deviation is at least this share of the reward's size, or of one: where rewards are all alike, any
-/// deviation would else refute a step for ever.
-const LEAST_SPREAD: f64 = 1e-6;
-
 /// With more features there is no linear step: its matrices would be larger and slower than those of the networks.
 const MOST_LINEAR: usize = 256;
+
+/// One reward speaks for a step by at most so many nats: a wild one does not decide.
+const MOST_EVIDENCE: f64 = 5.0;
 
 /// The steps and their weights.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -53,11 +52,11 @@ impl Ladder {
 
     /// Whether the parts fit together, for a belief read from a file.
     pub(crate) fn is_consistent(&self) -> bool {
-        let (dim, count) = (Heads::dim(&self.networks), self.networks.count());
-        let fits = |step: &LastLayer| step.is_consistent() && Heads::dim(step) == dim && step.count() == count;
-        (0.0..=1.0).contains(&self.weight)
-            && self.linear.as_ref().is_none_or(fits)
-            && self.networks.members().iter().all(fits)
+        let networks = &self.networks;
+        let fits = |step: &LastLayer| {
+            step.is_consistent() && Heads::dim(step) == Heads::dim(networks) && step.count() == networks.count()
+        };
+        (0.0..=1.0).contains(&self.weight) && networks.is_consistent() && self.linear.as_ref().is_none_or(fits)
     }
 
     /// The steps are weighed by what they foretell of reward y.
@@ -71,7 +70,9 @@ impl Ladder {
         });
         let count = members.len() as f64;
         let rich = log_density((sum.0 / count, sum.1 / count), y);
-        let evidence = libm::exp((rich - simple).clamp(-MOST_EVIDENCE, MOST_EVIDENCE));
+        let nats = (rich - simple).clamp(-MOST_EVIDENCE, MOST_EVIDENCE);
+        // Rewards so small that their variance is 0 in working precision say nothing of the steps.
+        let evidence = if nats.is_nan() { 1.0 } else { libm::exp(nats) };
         let posterior = self.weight * evidence / (self.weight * evidence + 1.0 - self.weight);
         self.learnt = self.learnt.saturating_add(1);
         let share = 1.0 / (self.learnt as f64 + 1.0);
@@ -79,13 +80,8 @@ impl Ladder {
     }
 }
 
-/// One reward speaks for a step by at most so many nats: a wild one does not decide.
-const MOST_EVIDENCE: f64 = 5.0;
-
 /// The logarithm of the normal density with this mean and variance at y, up to what all steps have in common.
 fn log_density((mean, variance): (f64, f64), y: f64) -> f64 {
-    let least = LEAST_SPREAD * y.abs().max(1.0);
-    let variance = variance.max(least * least);
     -0.5 * (libm::log(variance) + (y - mean) * (y - mean) / variance)
 }
 
@@ -179,6 +175,17 @@ mod tests {
         ladder
     }
 
+    /// After a few rewards.
+    fn learnt() -> Ladder {
+        let mut ladder = made();
+        let mut stream = Key::new(5).stream();
+        for _ in 0..40 {
+            let x = [normal(&mut stream), normal(&mut stream)];
+            ladder.learn(0, &x, x[0] + normal(&mut stream));
+        }
+        ladder
+    }
+
     /// What is linear is left to the linear step, what bends to the networks.
     #[test]
     fn the_step_that_foretells_best_has_the_weight() {
@@ -195,15 +202,29 @@ mod tests {
         assert!(straight.is_consistent() && bent.is_consistent());
     }
 
+    /// The weight does not depend on the unit of rewards, and stays a number in the least of them.
+    #[test]
+    fn units_do_not_matter() {
+        let weigh = |unit: f64| {
+            let mut ladder = made();
+            let mut stream = Key::new(5).stream();
+            for _ in 0..60 {
+                let x = [normal(&mut stream), normal(&mut stream)];
+                ladder.learn(0, &x, unit * (x[0].abs() + 0.1 * normal(&mut stream)));
+            }
+            ladder.weight()
+        };
+        let usual = weigh(1.0);
+        for unit in [1e-30, 1e-9, 1e9] {
+            assert!((weigh(unit) - usual).abs() < 1e-6, "{unit}: {} {usual}", weigh(unit));
+        }
+        assert!((0.0..=1.0).contains(&weigh(1e-300)));
+    }
+
     /// Between the steps, where the weight says.
     #[test]
     fn predictions_lie_between_those_of_the_steps() {
-        let mut ladder = made();
-        let mut stream = Key::new(5).stream();
-        for _ in 0..40 {
-            let x = [normal(&mut stream), normal(&mut stream)];
-            ladder.learn(0, &x, x[0] + normal(&mut stream));
-        }
+        let mut ladder = learnt();
         let (names, mut scratch, x) = ([Name::from("a"), Name::from("new")], Scratch::default(), [0.3, -0.2]);
         let actions = Asked::new(&names, &[Some(0), None]);
         let mut at = |weight: f64| {
@@ -222,12 +243,7 @@ mod tests {
     /// Draws are those of the steps, as often as their weights say.
     #[test]
     fn a_draw_is_of_one_step() {
-        let mut ladder = made();
-        let mut stream = Key::new(5).stream();
-        for _ in 0..40 {
-            let x = [normal(&mut stream), normal(&mut stream)];
-            ladder.learn(0, &x, x[0] + normal(&mut stream));
-        }
+        let mut ladder = learnt();
         ladder.weight = 0.25;
         let (names, mut scratch, x) = ([Name::from("a")], Scratch::default(), [0.3, -0.2]);
         let actions = Asked::new(&names, &[Some(0)]);

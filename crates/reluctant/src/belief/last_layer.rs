@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::heads::{Asked, Heads};
 use super::linear::add_draw;
-use super::{Belief, state};
+use super::{Averaged, Belief, state};
 use crate::ellipsoid::Ellipsoid;
 use crate::error::Result;
 use crate::kernels::linear_scores;
@@ -192,6 +192,16 @@ impl LastLayer {
     fn draw_noise(&self, head: Option<usize>, stream: &mut crate::rng::Stream) -> f64 {
         let (shape, rate) = self.noise_of(head);
         rate / gamma(stream, shape)
+    }
+}
+
+impl Averaged<LastLayer> {
+    /// Whether the parts fit together, for networks read from a file.
+    pub(crate) fn is_consistent(&self) -> bool {
+        let first = &self.members()[0];
+        let like_first =
+            |member: &LastLayer| Heads::dim(member) == Heads::dim(first) && member.count() == first.count();
+        self.members().iter().all(|member| member.is_consistent() && like_first(member))
     }
 }
 

@@ -12,7 +12,7 @@
 //! All rewards are kept.
 
 use super::{Build, Contexts, Entry, OnRows, Restore, Rule, Sample, SharedModel};
-use crate::belief::{Averaged, Heads, LAMBDA, LastLayer, Noise, restore_if};
+use crate::belief::{Averaged, LAMBDA, LastLayer, Noise, restore_if};
 use crate::error::Result;
 use crate::network::{DECAY, EPOCHS, GROWTH, Inputs, RATE, WIDTH};
 use crate::params::{Initial, Kind, Literal, Param, Params};
@@ -40,7 +40,7 @@ pub(super) const ENTRY: Entry = Entry {
     sphere: false,
     contexts: Contexts::Shared(SharedModel {
         build: |dim, params, key| Ok((Box::new(read(dim, Inputs::Contexts, params, key)?), rule(params)?)),
-        restore: |state| Ok(Box::new(restore_if(state, is_consistent)?)),
+        restore: |state| Ok(Box::new(restore_if(state, Averaged::is_consistent)?)),
     }),
     samples: &[
         Sample { name: "default", environment: "relu-sphere", settings: &[] },
@@ -53,7 +53,9 @@ pub(super) const ENTRY: Entry = Entry {
     build: Build::Plain(|dim, params, key| {
         Ok(OnRows::boxed(ENTRY.name, read(dim, Inputs::Rows, params, key)?, rule(params)?))
     }),
-    restore: Restore::Plain(|state| OnRows::restored(ENTRY.name, state, |belief| restore_if(belief, is_consistent))),
+    restore: Restore::Plain(|state| {
+        OnRows::restored(ENTRY.name, state, |belief| restore_if(belief, Averaged::is_consistent))
+    }),
 };
 
 /// More networks would only keep a round waiting.
@@ -77,10 +79,4 @@ pub(super) fn read(dim: usize, inputs: Inputs, params: &Params, key: Key) -> Res
 
 fn rule(params: &Params) -> Result<Rule> {
     Ok(Rule::Optimism(params.real("alpha")?))
-}
-
-fn is_consistent(belief: &Averaged<LastLayer>) -> bool {
-    let Some(first) = belief.members().first() else { return false };
-    let like_first = |member: &LastLayer| Heads::dim(member) == Heads::dim(first) && member.count() == first.count();
-    belief.members().iter().all(|member| member.is_consistent() && like_first(member))
 }

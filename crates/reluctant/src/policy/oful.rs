@@ -81,7 +81,7 @@ pub struct Oful {
     confidence: Confidence,
     /// Added to the log-determinant in the radius: 0 unless `log_det = "twice"`.
     log_det_offset: f64,
-    /// At least ‖A⁻¹‖, which falls from update to update unless something is forgotten. It is found when it is needed.
+    /// At least ‖A⁻¹‖, which falls from update to update unless something is forgotten. Found when it is needed.
     #[serde(skip)]
     norm: OnceLock<f64>,
 }
