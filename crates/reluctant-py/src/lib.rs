@@ -8,6 +8,7 @@
 //! | `values` | Python numbers to parameters and back, the registries to dictionaries |
 //! | `policy` | a policy with its seed and its count of rounds |
 //! | `given`, `choice` | what is on offer and what was taken; what was chosen |
+//! | `belief` | what `plausible` believes, without a bandit |
 //! | `network` | ReLU networks, their estimator, matching |
 //! | `paper` | the theory's numbers and the geometry of a network |
 //! | `logs` | what policies would have earned on a log |
@@ -18,6 +19,7 @@
 //! what is read, as with numpy itself.
 
 mod arrays;
+mod belief;
 mod choice;
 mod errors;
 mod given;
@@ -36,6 +38,8 @@ use pyo3::pymodule;
 /// The compiled half of the package.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::belief::PlausibleNetworks;
     #[pymodule_export]
     use super::choice::{Choice, Explanation};
     #[pymodule_export]

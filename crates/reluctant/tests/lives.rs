@@ -112,11 +112,11 @@ fn life_of_plausible(settings: Settings) -> Seen {
         // Also right after every change of stage.
         if round % EVERY == 0 || frozen != was_frozen {
             let state = life.restore(round).state;
-            let kept = state["history"]["numbers"].as_array().unwrap().len() as u64;
+            let kept = state["belief"]["history"]["numbers"].as_array().unwrap().len() as u64;
             // Fewer than those kept before and those that came since, in one and the same stage.
             let condensed = last.0 == frozen && kept < last.2 + round - last.1;
             last = (frozen, round, kept);
-            seen.thawed = state["thawed"].as_u64().unwrap();
+            seen.thawed = state["belief"]["woken"].as_u64().unwrap();
             seen.condensed_awake |= condensed && !frozen;
             seen.condensed_frozen |= condensed && frozen;
             seen.restored_frozen += u32::from(frozen);

@@ -13,7 +13,7 @@
 //! | [`Ensemble`] | bootstrapped networks with prior functions | `ensemble` |
 //! | [`Walk`] | a network that walks through the posterior by noisy steps | `lmc-ts` |
 //! | [`FrozenRelu`](crate::FrozenRelu) | a ReLU network whose activations are frozen | `ofu-relu`, `ofu-relu-plus` |
-//! | [`Plausible`](crate::policy::Plausible) | the networks that explain what was seen | `plausible` |
+//! | [`PlausibleNetworks`] | the networks that explain what was seen | `plausible` |
 //!
 //! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once.
 //! [`LastLayer`], [`Ensemble`], [`Walk`] and [`GradientHeads`] are such beliefs; [`Each`] makes one of any belief, with
@@ -48,6 +48,7 @@ mod last_layer;
 mod linear;
 mod network_gradients;
 mod paired;
+pub(crate) mod plausible;
 mod walk;
 
 use std::fmt;
@@ -80,6 +81,7 @@ pub(crate) use linear::add_draw;
 pub use network_gradients::NetworkGradients;
 pub(crate) use network_gradients::{NETWORK_GRADIENTS, contexts_scale};
 pub use paired::Paired;
+pub use plausible::{PlausibleNetworks, PlausibleOptions};
 pub use walk::Walk;
 
 /// What a policy knows of the rewards of vectors x.

@@ -7,6 +7,7 @@
 
 use super::super::neural_linucb;
 use super::super::{Rule, SharedModel};
+use super::constants::CAUTION;
 use crate::belief::{Ladder, LastLayer, restore_if};
 use crate::error::Result;
 use crate::network::Inputs;
@@ -17,10 +18,6 @@ pub(super) const SHARED: SharedModel = SharedModel {
     build: |dim, params, key| Ok((Box::new(belief(dim, key)?), rule(params)?)),
     restore: |state| Ok(Box::new(restore_if(state, Ladder::is_consistent)?)),
 };
-
-/// Standard deviations of the ladder for each of `optimism`: a hidden layer that was trained on the same rewards is
-/// sure of itself later than networks that are fitted to them, so that less optimism does.
-const CAUTION: f64 = 2.0 / 3.0;
 
 fn belief(dim: usize, key: Key) -> Result<Ladder> {
     let params = Params::resolve("neural-linucb", neural_linucb::ENTRY.params, &Settings::new())?;

@@ -2,6 +2,7 @@
 //! random steps. Optimism looks for the highest upper bound, sampling for what one network drawn at random likes best.
 
 use super::Plausible;
+use super::constants::{FINEST, STARTS, STEPS};
 use crate::choice::{Choice, Score, argmax};
 use crate::error::Result;
 use crate::kernels::network_values;
@@ -10,17 +11,12 @@ use crate::offer::{Offer, Rows};
 use crate::policy::{Policy, Scratch};
 use crate::rng::{Key, Purpose, Stream, normal, unit_vector};
 
-/// Random actions for each dimension, random steps of each size, and the smallest size.
-const STARTS: usize = 256;
-const STEPS: usize = 64;
-const FINEST: f64 = 1e-3;
-
 impl Plausible {
     /// An action of the sphere. If a network was drawn for it, with what density is not known.
     pub(super) fn select_from_sphere(&self, key: Key, scratch: &mut Scratch) -> Result<Choice<'static>> {
         let mut stream = key.purpose(Purpose::Choice).stream();
-        let drawn = self.config.sampling && self.networks_act();
-        let network = drawn.then(|| &self.ensemble.members[self.ensemble.sample(&mut stream)].network);
+        let drawn = self.config.sampling && self.belief.believes_networks();
+        let network = drawn.then(|| self.belief.sample(&mut stream));
         let action = if let Some(network) = network {
             self.search_sphere(&mut stream, |rows| {
                 scratch.numbers.clear();
@@ -33,7 +29,7 @@ impl Plausible {
                 Ok(argmax(scratch.scores.iter().map(Score::upper)))
             })?
         };
-        self.score(Offer::Rows(Rows::trusted(self.config.dim, &action)), scratch)?;
+        self.score(Offer::Rows(Rows::trusted(self.dim(), &action)), scratch)?;
         let promised = network.map(|network| network.value(&action));
         let choice = Choice::point(action, scratch.scores[0]);
         Ok(promised.map_or(choice.clone(), |value| choice.drawn(value)))
@@ -45,7 +41,7 @@ impl Plausible {
         stream: &mut Stream,
         mut best_of: impl FnMut(Rows<'_>) -> Result<Option<usize>>,
     ) -> Result<Vec<f64>> {
-        let d = self.config.dim;
+        let d = self.dim();
         let mut candidates = vec![0.0; d * STARTS * d.min(8)];
         candidates.chunks_exact_mut(d).for_each(|x| unit_vector(stream, x));
         let mut spread = 0.5;

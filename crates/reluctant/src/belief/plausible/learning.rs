@@ -1,26 +1,23 @@
 //! What the plausible networks make of a new observation: some are refitted, others proposed, and all are weighed.
 
+use super::constants::{EVERY_ROUND, SHORT};
 use super::ensemble::Ensemble;
 use super::form::Shape;
 use super::history::History;
 use crate::rng::Stream;
 
-/// All members are refitted every round until this many observations, then a share of them, so that a round's cost does
-/// not grow.
-const EVERY_ROUND: f64 = 30.0;
-/// But while some have fallen out, at least this many a round for each of them, up to one in all.
-const SHORT: f64 = 0.25;
-
 impl Ensemble {
+    /// Learns of what size rewards are, from the `n`-th.
+    pub(super) fn measure(&mut self, y: f64, n: f64) {
+        let square = self.scale * self.scale;
+        self.scale = if n == 1.0 { y.abs() } else { (square + (y * y - square) / n).max(0.0).sqrt() };
+    }
+
     /// Learns the newest observation of the history, of which the losses know already.
     pub(super) fn learn(&mut self, y: f64, history: &History, stream: &mut Stream) {
         let n = history.len() as f64;
         let sized = history.seen() > 1 && self.scale > 0.0;
-        self.scale = if history.seen() == 1 {
-            y.abs()
-        } else {
-            (self.scale * self.scale + (y * y - self.scale * self.scale) / n).max(0.0).sqrt()
-        };
+        self.measure(y, n);
         if !sized && self.scale > 0.0 && self.form.shape == Shape::Signed {
             self.resize();
             self.reassess(history);
@@ -44,8 +41,8 @@ impl Ensemble {
 
 #[cfg(test)]
 mod tests {
+    use super::super::constants::PREDICTED_UNTIL;
     use super::super::form::Form;
-    use super::super::sizes::PREDICTED_UNTIL;
     use super::*;
     use crate::relu::ReluNet;
     use crate::rng::{Key, normal, unit_vector};
@@ -57,9 +54,9 @@ mod tests {
         let mut history = History::new(2, 16, 64, Key::new(2));
         let mut ensemble = Ensemble::new(form, 16, Some(0.1), &mut stream);
         let mut x = [0.0; 2];
-        for number in 0..20 {
+        for _ in 0..20 {
             unit_vector(&mut stream, &mut x);
-            let place = history.push(number, &x, 1.0);
+            let place = history.push(&x, 1.0);
             ensemble.account(place, &history);
             ensemble.learn(1.0, &history, &mut stream);
         }
@@ -84,10 +81,10 @@ mod tests {
             let mut ensemble =
                 Ensemble::new(Form { dim: 5, neurons: 0, shape: Shape::Unit }, 128, Some(0.1), &mut stream);
             let mut x = [0.0; 5];
-            for number in 0..PREDICTED_UNTIL {
+            for _ in 0..PREDICTED_UNTIL {
                 unit_vector(&mut stream, &mut x);
                 let y = truth.value(&x) + 0.1 * normal(&mut stream);
-                let place = history.push(number, &x, y);
+                let place = history.push(&x, y);
                 ensemble.account(place, &history);
                 ensemble.learn(y, &history, &mut stream);
             }

@@ -3,26 +3,20 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::constants::{GIVE_UP, LINE_RIDGE, MEMORY, TAKE_BACK};
+use crate::belief::add_draw;
 use crate::choice::Score;
 use crate::ellipsoid::Ellipsoid;
 use crate::kernels::linear_scores;
+use crate::linalg::dot;
 use crate::offer::Rows;
+use crate::rng::Key;
+use crate::scratch::Scratch;
 use crate::spare::with_zeros;
-
-/// Next to nothing: the size of the rewards is not known.
-const LAMBDA: f64 = 1e-3;
-/// Widths in standard deviations of the residuals.
-const WIDTH: f64 = 1.0;
-/// Verdicts and errors are averaged over about this many rounds.
-const MEMORY: f64 = 20.0;
-/// The networks are given up when the linear model won more than this share of recent rounds, and
-/// taken back below `TAKE_BACK`.
-const GIVE_UP: f64 = 0.5;
-const TAKE_BACK: f64 = 0.25;
 
 /// Ridge regression on (x, 1), and a comparison of its predictions with those of the networks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Fallback {
+pub(crate) struct Line {
     ridge: Ellipsoid,
     /// The first reward. The regression is on what differs from it, so that an offset of all rewards means nothing.
     origin: f64,
@@ -40,10 +34,10 @@ pub(super) struct Fallback {
     pub(super) advantage: f64,
 }
 
-impl Fallback {
+impl Line {
     pub(super) fn new(dim: usize) -> Self {
-        let ridge = Ellipsoid::ridge(dim + 1, LAMBDA);
-        Fallback {
+        let ridge = Ellipsoid::ridge(dim + 1, LINE_RIDGE);
+        Line {
             ridge,
             origin: 0.0,
             linear_error: 0.0,
@@ -103,10 +97,19 @@ impl Fallback {
         (self.squares / self.count.max(1.0)).sqrt()
     }
 
-    pub(super) fn score(&self, rows: Rows<'_>, scores: &mut Vec<Score>) {
+    pub(crate) fn score(&self, rows: Rows<'_>, scale: f64, scores: &mut Vec<Score>) {
         scores.clear();
-        linear_scores(self.ridge.weights(), self.ridge.covariance(), WIDTH * self.spread(), rows, scores);
+        linear_scores(self.ridge.weights(), self.ridge.covariance(), scale * self.spread(), rows, scores);
         scores.iter_mut().for_each(|score| score.mean += self.origin);
+    }
+
+    /// The values of a line drawn from the posterior, `scale` times as far from the mean.
+    pub(super) fn draw(&self, rows: Rows<'_>, scale: f64, key: Key, scratch: &mut Scratch) {
+        let mut weights = self.ridge.weights().to_vec();
+        add_draw(self.ridge.covariance(), scale * self.spread(), key, &mut weights, &mut Vec::new());
+        let (slope, constant) = weights.split_at(rows.dim());
+        scratch.numbers.clear();
+        scratch.numbers.extend((0..rows.len()).map(|i| self.origin + constant[0] + dot(slope, rows.get(i))));
     }
 
     pub(super) fn is_consistent(&self, dim: usize) -> bool {
@@ -126,20 +129,20 @@ mod tests {
     fn its_evidence_is_the_density_of_the_rewards() {
         let (n, sigma) = (7, 0.3);
         let mut stream = Key::new(1).stream();
-        let mut fallback = Fallback::new(2);
+        let mut line = Line::new(2);
         let (mut features, mut rewards) = (Vec::new(), Vec::new());
         for _ in 0..n {
             let (x, y) = ([normal(&mut stream), normal(&mut stream)], normal(&mut stream));
-            fallback.learn(&x, y, 0.0);
+            line.learn(&x, y, 0.0);
             features.push([x[0], x[1], 1.0]);
-            rewards.push(y - fallback.origin);
+            rewards.push(y - line.origin);
         }
         // Normal with covariance σ²(I + ΦΦᵀ/λ).
         let mut covariance = vec![0.0; n * n];
         for i in 0..n {
             for j in 0..n {
                 let product: f64 = features[i].iter().zip(&features[j]).map(|(a, b)| a * b).sum();
-                covariance[i * n + j] = sigma * sigma * (f64::from(i == j) + product / LAMBDA);
+                covariance[i * n + j] = sigma * sigma * (f64::from(i == j) + product / LINE_RIDGE);
             }
         }
         let factor = Cholesky::new(&mut covariance, n).unwrap();
@@ -147,7 +150,7 @@ mod tests {
         factor.solve(&mut solved);
         let quadratic: f64 = rewards.iter().zip(&solved).map(|(a, b)| a * b).sum();
         let expected = quadratic + factor.log_det() - n as f64 * (sigma * sigma).ln();
-        let (loss, price) = fallback.evidence();
+        let (loss, price) = line.evidence();
         let found = loss / (sigma * sigma) + price;
         assert!((found - expected).abs() < 1e-6 * expected.abs(), "{found} is not {expected}");
     }

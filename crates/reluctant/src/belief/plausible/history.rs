@@ -1,22 +1,13 @@
 //! What was seen, in blocks of sixteen observations side by side, for the loops that refit networks.
 //! A full one is condensed ([`super::condense`]).
 
-use std::ops::RangeInclusive;
-
 use serde::{Deserialize, Serialize};
 
 use super::condense::Condenser;
-use super::crowd::LARGEST_CROWD;
+use super::constants::{ASLEEP, BUDGETS, LARGEST_CROWD};
 use crate::kernels::{LANES, Lane};
 use crate::rng::{Key, normal};
 use crate::spare::with_zeros;
-
-/// While no network is refitted, so many times the budget are kept before they are condensed: condensing costs as much
-/// as many rounds, and a frozen network does not need it.
-const ASLEEP: usize = 4;
-
-/// The budgets that are allowed.
-pub(super) const BUDGETS: RangeInclusive<usize> = 64..=1 << 20;
 
 /// Observations, with a perturbation of every reward for every network.
 ///
@@ -127,10 +118,16 @@ impl History {
         if self.asleep { ASLEEP * self.budget } else { self.budget }
     }
 
-    /// Keeps the newest observation, of number `number`; its place.
-    pub(super) fn push(&mut self, number: u64, action: &[f64], reward: f64) -> usize {
-        self.seen = number.saturating_add(1);
+    /// Keeps the newest observation; its place.
+    pub(super) fn push(&mut self, action: &[f64], reward: f64) -> usize {
+        let number = self.seen;
+        self.count();
         self.keep(number, action, reward)
+    }
+
+    /// Counts an observation that need not be kept.
+    pub(super) fn count(&mut self) {
+        self.seen = self.seen.saturating_add(1);
     }
 
     fn keep(&mut self, number: u64, action: &[f64], reward: f64) -> usize {
@@ -250,15 +247,15 @@ impl From<History> for Flat {
 }
 
 impl From<Flat> for History {
-    /// Parts that do not fit together leave an empty history, which [`super::Plausible`] refuses.
+    /// Parts that do not fit together leave an empty history, which [`super::PlausibleNetworks`] refuses.
     fn from(flat: Flat) -> Self {
         let budget = flat.budget.clamp(*BUDGETS.start(), *BUDGETS.end());
-        let mut history = History::new(flat.dim, flat.networks.clamp(1, LARGEST_CROWD), budget, flat.key);
+        let mut history = History::new(flat.dim, flat.networks.min(LARGEST_CROWD), budget, flat.key);
         history.asleep = flat.asleep;
         let fits = flat.dim > 0
             && flat.budget == budget
             && flat.rewards.len() <= history.capacity()
-            && (2..=LARGEST_CROWD).contains(&flat.networks)
+            && ((2..=LARGEST_CROWD).contains(&flat.networks) || (flat.networks == 0 && flat.rewards.is_empty()))
             && flat.numbers.len() == flat.rewards.len()
             && flat.numbers.iter().all(|number| *number < flat.seen)
             && Some(flat.actions.len()) == flat.dim.checked_mul(flat.rewards.len())
@@ -291,9 +288,9 @@ mod tests {
         history.sleep();
         let mut stream = Key::new(2).stream();
         let mut x = [0.0; 2];
-        for number in 0..200 {
+        for _ in 0..200 {
             unit_vector(&mut stream, &mut x);
-            history.push(number, &x, 1.0);
+            history.push(&x, 1.0);
         }
         history.wake();
         assert_eq!((history.seen(), history.len()), (200, 32));
@@ -322,8 +319,8 @@ mod tests {
                 assert_eq!(condensed.len(), budget / 2);
             }
             let y = truth.value(&x) + sigma * normal(&mut stream);
-            condensed.push(number, &x, y);
-            whole.push(number, &x, y);
+            condensed.push(&x, y);
+            whole.push(&x, y);
         }
         // Only what differs between networks: the noise within a cell, common to all, is gone.
         let excess = |history: &History, network: &ReluNet| {
@@ -346,9 +343,9 @@ mod tests {
     fn equal_actions_become_one_that_is_longer() {
         let mut history = History::new(2, 2, 8, Key::new(1));
         let rewards = [1.0, 2.0, 3.0, 4.0];
-        for (number, y) in (0..).zip(rewards) {
-            history.push(number, &[0.6, 0.8], y);
-            history.push(number + 4, &[-1.0, 0.0], 0.5);
+        for y in rewards {
+            history.push(&[0.6, 0.8], y);
+            history.push(&[-1.0, 0.0], 0.5);
         }
         history.condense();
         let mut kept = Vec::new();
@@ -369,7 +366,7 @@ mod tests {
         history.sleep();
         for i in 0..ASLEEP * budget {
             assert!(!history.is_full());
-            history.push(i as u64, &[1.0, i as f64], 1.0);
+            history.push(&[1.0, i as f64], 1.0);
         }
         assert!(history.is_full());
         history.wake();
@@ -380,7 +377,7 @@ mod tests {
         let mut never_slept = woken.clone();
         woken.sleep();
         for history in [&mut woken, &mut never_slept] {
-            (0..20).for_each(|i| _ = history.push(i, &[1.0], 1.0));
+            (0..20).for_each(|_| _ = history.push(&[1.0], 1.0));
         }
         woken.wake();
         assert_eq!(woken.jitter, never_slept.jitter);
@@ -402,12 +399,12 @@ mod tests {
             if history.is_full() {
                 history.condense();
             }
-            history.push(i.into(), &[f64::from(i)], 1.0);
+            history.push(&[f64::from(i)], 1.0);
         }
         let text = serde_json::to_string(&history).unwrap();
         let mut again: History = serde_json::from_str(&text).unwrap();
         for history in [&mut history, &mut again] {
-            history.push(91, &[0.5], 2.0);
+            history.push(&[0.5], 2.0);
             history.wake();
         }
         assert_eq!(all(&history), all(&again));

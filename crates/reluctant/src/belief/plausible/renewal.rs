@@ -4,35 +4,18 @@
 //! A proposal is fitted like a member, and takes the place of one as often as its evidence says. Most proposals are
 //! variations of a plausible network. But what a trial that stays with the second-best arm has overlooked is rarely
 //! near what it believes: in one that was looked at, of a thousand new starts some thirty came to see it, of a
-//! thousand variations three. So before a check ([`super::optimism`]) there is a *search*: many new starts, so that the
+//! thousand variations three. So before a check ([`super::checks`]) there is a *search*: many new starts, so that the
 //! check also considers networks that the present ones are far from.
 
 use super::checks::is_check;
-use super::ensemble::{COLD_STEPS, Ensemble, WARM_STEPS};
+use super::constants::{COLD_STEPS, EARLY, EARLY_UNTIL, HOPELESS, RENEW, RETRIES, SEARCH, TRUST, VARIED, WARM_STEPS};
+use super::ensemble::Ensemble;
 use super::form::Form;
 use super::history::History;
 use super::member::Member;
 use crate::linalg::norm;
 use crate::relu::ReluNet;
 use crate::rng::{Stream, index, uniform, unit_vector};
-
-/// Proposals a round: `EARLY` until `EARLY_UNTIL` observations, when fits are cheap and it is decided which
-/// optimum is believed in. Then fewer, by the square of the observations, but at least `RENEW` by their
-/// number, which is at most one.
-const EARLY: f64 = 10.0;
-const EARLY_UNTIL: f64 = 100.0;
-const RENEW: f64 = 200.0;
-/// The share of proposals that are a plausible network with one or two neurons drawn anew; the others are new starts.
-/// With ten neurons and little noise half of the first kind fit, and one in a hundred of the second.
-const VARIED: f64 = 0.9;
-/// The new starts of a search.
-const SEARCH: usize = 32;
-/// A proposal whose fit costs so much more evidence is not worth a draw.
-const HOPELESS: f64 = 100.0;
-/// How often a member that has fallen out is started anew before it waits for its next turn.
-const RETRIES: usize = 2;
-/// If a number of neurons is given, a new start has it with this probability.
-const TRUST: f64 = 0.75;
 
 impl Form {
     /// Draws one or two neurons of the network anew, of the same length.

@@ -11,14 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::form::MOST_NEURONS;
-
-/// After so many observations predictions count no more.
-pub(super) const PREDICTED_UNTIL: u64 = 12;
-/// A size with fewer members, counted by weight, predicts nothing.
-const FEWEST: f64 = 2.5;
-/// No size is charged more than this above the least, in units of 2 log: its members have a twentieth of the weight.
-const MOST: f64 = 6.0;
+use super::constants::{FEWEST, MOST_CHARGED, MOST_NEURONS};
 
 /// The number of neurons of member number `m` before any data: k in proportion to 1/√k. Evenly would be mostly large
 /// networks, which expect rewards wherever none were seen yet, and 1/k hardly any of them.
@@ -61,7 +54,7 @@ impl Sizes {
     /// the likelier: a neuron too many explores, a neuron too few may never find what is missing.
     pub(super) fn weight(&self, neurons: usize) -> f64 {
         let cost = |neurons: usize| self.costs[neurons - 1];
-        libm::exp(-0.5 * cost(neurons).min(cost(neurons.max(2) - 1)).min(MOST))
+        libm::exp(-0.5 * cost(neurons).min(cost(neurons.max(2) - 1)).min(MOST_CHARGED))
     }
 
     /// Charges every size for what its members had predicted of a reward whose noise has this variance.
@@ -212,7 +205,7 @@ mod tests {
     #[test]
     fn a_size_weighs_what_its_evidence_or_the_next_smaller_ones_says_but_is_never_given_up() {
         let sizes = Sizes { costs: vec![2.0, 5.0, 0.0, 1000.0, 1000.0] };
-        let expected = [2.0, 2.0, 0.0, 0.0, MOST].map(|cost| libm::exp(-0.5 * cost));
+        let expected = [2.0, 2.0, 0.0, 0.0, MOST_CHARGED].map(|cost| libm::exp(-0.5 * cost));
         assert_eq!([1, 2, 3, 4, 5].map(|neurons| sizes.weight(neurons)), expected);
     }
 }

@@ -2,10 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::constants::FIRST_DAMPING;
 use crate::relu::ReluNet;
-
-/// The damping of its first step.
-const FIRST_DAMPING: f64 = 1e-3;
 
 /// A network and how well it fits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -15,6 +15,7 @@ use std::f64::consts::TAU;
 
 use pulp::NullaryFnOnce;
 
+use super::constants::{MOST_SWEEPS, SHORTEST, SWEPT};
 use super::history::History;
 use super::lanes::total;
 use super::member::Member;
@@ -23,12 +24,6 @@ use crate::kernels::{LANES, Lane, arch, block_dot};
 use crate::linalg::{axpy, dot, norm, normalise};
 use crate::rng::{Stream, normal, uniform};
 
-/// How often every neuron is turned: this many observations by their number, from once to `MOST_SWEEPS` times. The
-/// fewer there are, the further the posterior is from what refits make of it, and the less a sweep costs.
-const SWEPT: usize = 200;
-const MOST_SWEEPS: usize = 4;
-/// An arc that has become so short is given up, and the neuron stays: only rounding is left to tell its angles apart.
-const SHORTEST: f64 = 1e-12;
 /// Blocks of observations after which an angle may be given up.
 const CHUNK: usize = 4;
 
@@ -273,9 +268,9 @@ mod tests {
         let truth = ReluNet::random(dim, 2, &mut stream);
         let mut history = History::new(dim, 2, 1000, Key::new(4));
         let mut x = vec![0.0; dim];
-        for number in 0..observations {
+        for _ in 0..observations {
             unit_vector(&mut stream, &mut x);
-            history.push(number, &x, truth.value(&x) + SIGMA * normal(&mut stream));
+            history.push(&x, truth.value(&x) + SIGMA * normal(&mut stream));
         }
         history
     }
@@ -356,9 +351,9 @@ mod tests {
         let truth = ReluNet::random(3, 2, &mut stream);
         let mut history = History::new(3, 2, 1000, Key::new(4));
         let mut x = [0.0; 3];
-        for number in 0..40 {
+        for _ in 0..40 {
             unit_vector(&mut stream, &mut x);
-            history.push(number, &x, truth.value(&x));
+            history.push(&x, truth.value(&x));
         }
         let mut member = Member::new(truth);
         Sampler::default().sweep(&mut member, 0, 0.0, &history, 1e-9, &mut stream);

@@ -81,9 +81,9 @@ mod tests {
         for (dim, neurons, observations, shape) in [(30, 7, 40, Shape::Unit), (25, 9, 1, Shape::Signed)] {
             let mut history = History::new(dim, 4, 1000, Key::new(4));
             let mut x = vec![0.0; dim];
-            for number in 0..observations {
+            for _ in 0..observations {
                 unit_vector(&mut stream, &mut x);
-                history.push(number, &x, normal(&mut stream));
+                history.push(&x, normal(&mut stream));
             }
             let network = ReluNet::random(dim, neurons, &mut stream);
             let (theta, signs, sigma) = (network.theta(), network.signs(), 0.3);

@@ -6,24 +6,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::constants::{CONVINCING, FAR_AHEAD, POINTS};
 use crate::belief::{Belief, GaussianProcess};
-use crate::offer::Rows;
-use crate::scratch::Scratch;
-
-/// Points that the process keeps.
-const POINTS: usize = 100;
-/// Widths in standard deviations.
-const WIDTH: f64 = 1.5;
-/// It acts when its evidence exceeds that of the best network by this, in units of 2 log: an advantage that luck does
-/// not give.
-const CONVINCING: f64 = 6.0;
-/// From here on the networks are refitted in checks alone.
-const FAR_AHEAD: f64 = 40.0;
 
 /// The process, and how it compares with the networks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Infinite {
-    pub(super) belief: GaussianProcess,
+pub(crate) struct Infinite {
+    pub(crate) belief: GaussianProcess,
     /// By how much its evidence exceeds that of the best network, in units of 2 log, when they were last compared.
     pub(super) advantage: f64,
 }
@@ -41,10 +30,6 @@ impl Infinite {
     /// Whether the networks are not worth their refits.
     pub(super) fn is_far_ahead(&self) -> bool {
         self.advantage > FAR_AHEAD
-    }
-
-    pub(super) fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) {
-        self.belief.predict(rows, WIDTH, scratch);
     }
 
     pub(super) fn is_consistent(&self, dim: usize) -> bool {

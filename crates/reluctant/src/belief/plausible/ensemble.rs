@@ -2,32 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::constants::{
+    COLD_STEPS, EXACT, LEAST_SIGMA, NEGLIGIBLE, NOISE_WORTH, PARALLEL, PREDICTED_UNTIL, SIZE_DOUBT,
+};
 use super::draws::Sampler;
-use super::form::{Form, SIZE_DOUBT, Shape, pairing};
+use super::form::{Form, Shape, pairing};
 use super::history::History;
 use super::jacobian::{Work, learned};
 use super::member::Member;
 use super::refit::{Effort, losses, refit};
-use super::sizes::{self, Forecast, PREDICTED_UNTIL, Sizes};
+use super::sizes::{self, Forecast, Sizes};
 use crate::limits::LIMIT;
 use crate::linalg::{axpy, dot, norm};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Stream, uniform};
 use crate::spare::with_zeros;
-
-/// Steps of a refit from where the last one ended, and of one from a new start.
-pub(super) const WARM_STEPS: usize = 4;
-pub(super) const COLD_STEPS: usize = 30;
-/// A weight below this counts as none.
-const NEGLIGIBLE: f64 = 0.02;
-/// Neurons whose sum has more than this share of their lengths point nearly the same way.
-const PARALLEL: f64 = 0.9;
-/// The noise of rounding, relative to the rewards.
-const EXACT: f64 = 1e-9;
-/// A noise level of 0 is taken for this one.
-const LEAST_SIGMA: f64 = 1e-150;
-/// A given noise level counts as much as this many residuals.
-const NOISE_WORTH: f64 = 10.0;
 
 /// The plausible networks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -168,9 +157,9 @@ impl Ensemble {
         if cost.is_finite() { cost } else { f64::MAX }
     }
 
-    /// By how much the evidence for another model, of this loss and price, exceeds that for the best network, in
-    /// units of 2 log; of a noise level that is not known but for the guess, or a model could not win that alone
-    /// sees how little noise there is.
+    /// By how much the evidence for another model, of this loss and price, exceeds that for the best network (or, if
+    /// there is none, nothing), in units of 2 log; of a noise level that is not known but for the guess, or a model
+    /// could not win that alone sees how little noise there is.
     pub(super) fn advantage_of(&self, (loss, price): (f64, f64), n: f64) -> f64 {
         let least = n * (EXACT * self.scale).powi(2);
         let cost = |loss: f64, price: f64| {
@@ -178,7 +167,8 @@ impl Ensemble {
             (self.worth + n) * libm::log(squares) + price
         };
         let networks = self.members.iter().map(|member| cost(member.loss, self.price(member)));
-        networks.fold(f64::MAX, f64::min) - cost(loss, price)
+        let best = if self.members.is_empty() { 0.0 } else { networks.fold(f64::MAX, f64::min) };
+        best - cost(loss, price)
     }
 
     /// σ² from the residuals of the best fit and the guess.
@@ -338,8 +328,8 @@ impl Ensemble {
         form.dim == dim
             && form.neurons <= MAX_NEURONS
             && self.members.len() == self.weights.len()
-            && self.members.len() > 1
-            && self.next < self.members.len()
+            && self.members.len() != 1
+            && self.next < self.members.len().max(1)
             && self.weights.iter().all(|w| (0.0..=1.0).contains(w))
             && [self.guess, self.worth].iter().all(|x| x.is_finite() && *x >= 0.0)
             && self.sizes.as_ref().is_none_or(|sizes| form.neurons == 0 && sizes.is_consistent())
@@ -366,7 +356,7 @@ mod tests {
         let form = Form { dim: 2, neurons: 3, shape: Shape::Unit };
         let mut history = History::new(2, 4, 64, Key::new(2));
         let mut ensemble = Ensemble::new(form, 4, Some(0.1), &mut stream);
-        history.push(0, &[1.0, 0.0], 1.0);
+        history.push(&[1.0, 0.0], 1.0);
         ensemble.reassess(&history);
         ensemble.members[2].loss = 0.0;
         ensemble.weights = vec![0.0, 0.5, 1.0, 0.25];
@@ -382,13 +372,13 @@ mod tests {
         let mut history = History::new(3, networks, 64, Key::new(2));
         let mut ensemble = Ensemble::new(form, networks, Some(sigma), &mut stream);
         let mut x = [0.0; 3];
-        for number in 0..150 {
+        for _ in 0..150 {
             unit_vector(&mut stream, &mut x);
             if history.is_full() {
                 history.condense();
                 ensemble.reassess(&history);
             }
-            let place = history.push(number, &x, normal(&mut stream));
+            let place = history.push(&x, normal(&mut stream));
             ensemble.account(place, &history);
         }
         for (m, member) in ensemble.members.iter().enumerate() {

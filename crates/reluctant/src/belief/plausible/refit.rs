@@ -9,6 +9,7 @@
 
 use pulp::NullaryFnOnce;
 
+use super::constants::DAMPINGS;
 use super::form::Shape;
 use super::history::History;
 use super::jacobian::Work;
@@ -18,9 +19,6 @@ use super::{narrow, wide};
 use crate::kernels::{LANES, arch, block_dot};
 use crate::limits::in_limit;
 use crate::linalg::{axpy, dot, normalise};
-
-const LEAST_DAMPING: f64 = 1e-7;
-const MOST_DAMPING: f64 = 1e6;
 
 /// How far a refit goes.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +55,7 @@ pub(super) fn refit(
         if reached < loss && work.trial.iter().all(|t| in_limit(*t)) {
             let gained = loss - reached;
             member.network.replace(&work.trial);
-            member.damping = (member.damping * 0.2).max(LEAST_DAMPING);
+            member.damping = (member.damping * 0.2).max(*DAMPINGS.start());
             refused = 0;
             (loss, plain) = (reached, Some(reached_plain));
             if gained < effort.tolerance {
@@ -65,7 +63,7 @@ pub(super) fn refit(
             }
             linearise(member.network.theta(), member.network.signs(), m, shape, history, sigma, work);
         } else {
-            member.damping = (member.damping * 5.0).min(MOST_DAMPING);
+            member.damping = (member.damping * 5.0).min(*DAMPINGS.end());
             refused += 1;
             if refused > 4 {
                 break;
@@ -144,9 +142,9 @@ mod tests {
             move |(dim, neurons, shape)| {
                 let mut history = History::new(dim, 4, 1000, Key::new(4));
                 let mut x = vec![0.0; dim];
-                for number in 0..203 {
+                for _ in 0..203 {
                     unit_vector(&mut stream, &mut x);
-                    history.push(number, &x, normal(&mut stream));
+                    history.push(&x, normal(&mut stream));
                 }
                 let mut network = ReluNet::random(dim, neurons, &mut stream);
                 if shape == Shape::Signed {
@@ -217,7 +215,7 @@ mod tests {
         // All actions within 60° of e₁, so a neuron at −e₁ is never active.
         for number in 0..50u32 {
             let angle = f64::from(number) / 25.0 - 1.0;
-            history.push(number.into(), &[angle.cos(), angle.sin()], 1.0);
+            history.push(&[angle.cos(), angle.sin()], 1.0);
         }
         let learned_of = |theta: &[f64]| {
             let mut work = Work::default();
@@ -241,9 +239,9 @@ mod tests {
             let truth = ReluNet::random(dim, neurons, &mut stream);
             let mut history = History::new(dim, 2, 1000, Key::new(4));
             let mut x = vec![0.0; dim];
-            for number in 0..300 {
+            for _ in 0..300 {
                 unit_vector(&mut stream, &mut x);
-                history.push(number, &x, truth.value(&x));
+                history.push(&x, truth.value(&x));
             }
             let mut theta = truth.theta().to_vec();
             theta.iter_mut().for_each(|t| *t += 0.1 * normal(&mut stream));

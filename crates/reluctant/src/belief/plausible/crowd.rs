@@ -1,13 +1,6 @@
 //! How many networks there are, and how their number falls as data comes.
 
-/// While data is scarce fits are cheap, and the mean of a few networks would lean to one side by chance: until
-/// `CROWDED` observations there are `CROWD` times as many, and then ever fewer.
-const CROWD: usize = 4;
-const CROWDED: u64 = 32;
-
-/// The most networks that can be kept, and the most there ever are.
-pub(super) const MOST_NETWORKS: usize = 1000;
-pub(super) const LARGEST_CROWD: usize = CROWD * MOST_NETWORKS;
+use super::constants::{CROWD, CROWDED};
 
 /// How many networks there are after `seen` observations if `kept` are kept in the long run.
 pub(super) fn crowd(kept: usize, seen: u64) -> usize {

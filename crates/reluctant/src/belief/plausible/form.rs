@@ -2,21 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::constants::{DOUBT, MOST_NEURONS, MOST_UNKNOWNS, PAIR_SPREAD, PAIRED};
 use crate::limits::LIMIT;
 use crate::linalg::normalise;
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Stream, normal, uniform};
-
-/// The most neurons considered when their number is not given.
-pub(super) const MOST_NEURONS: usize = 16;
-/// Beside a number of neurons that is given, so many more or fewer are considered, and −2 log of the prior grows by
-/// `SIZE_DOUBT` with each.
-const DOUBT: usize = 3;
-pub(super) const SIZE_DOUBT: f64 = 6.0;
-/// The share of starts whose neurons come in nearly opposite pairs. Independent neurons alone would make it look
-/// impossible that a network is high on both sides of the sphere.
-const PAIRED: f64 = 0.25;
-const PAIR_SPREAD: f64 = 0.3;
 
 /// Which neurons there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,9 +40,15 @@ impl Form {
     /// The least and the greatest number of neurons considered.
     pub(super) fn sizes(&self) -> (usize, usize) {
         match self.neurons {
-            0 => (1, MOST_NEURONS),
+            0 => (1, MOST_NEURONS.min(MOST_UNKNOWNS / self.shape.freedom(self.dim)).max(1)),
             given => (given.saturating_sub(DOUBT).max(1), given.saturating_add(DOUBT).min(MAX_NEURONS)),
         }
+    }
+
+    /// Whether there are networks at all: if their number of neurons is not given, one neuron must not have too many
+    /// unknowns.
+    pub(super) fn is_affordable(&self) -> bool {
+        self.neurons > 0 || self.shape.freedom(self.dim) <= MOST_UNKNOWNS
     }
 
     /// The unknowns of a network of `neurons` neurons.
