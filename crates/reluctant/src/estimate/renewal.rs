@@ -1,9 +1,9 @@
 //! A start that keeps most of the best network so far.
 //!
-//! Where many starts have not settled on a minimum, often all neurons but one are in place: the last has its kink so
-//! far out that few samples lie beyond it, and a start from scratch hardly ever puts one there. So every other start
-//! from then on is the best network with one neuron, any of them, drawn anew, its kink among the samples. It tells nothing
-//! about how easily the best is found again, and so does not count as one that agrees with it.
+//! Where many starts have not settled on a minimum, often all neurons but one are in place: the last has its kink so far
+//! out that few samples lie beyond it, and a start from scratch hardly ever puts one there. So every other start from
+//! then on is the best network with one neuron, any of them, drawn anew, its kink among the samples. Such a start tells
+//! nothing about how easily the best is found again, and so does not count as one that agrees with it.
 
 use super::levenberg_marquardt::Solver;
 use super::problem::{Point, Problem};
@@ -19,8 +19,8 @@ pub(super) const OPENING: f64 = 0.1;
 /// If one start in so many agrees with the best, the best is not in doubt.
 const COMMON: usize = 4;
 
-/// Whether the start after `starts`, of which `agreed` reached the best loss, renews a neuron. Two of four, since of the
-/// others every second one begins without rounding.
+/// Whether the start after `starts`, of which `agreed` reached the best loss, renews a neuron. Two of four, since of
+/// the others every second one begins without rounding.
 pub(super) fn is_due(starts: usize, agreed: usize) -> bool {
     starts >= FROM_SCRATCH && agreed * COMMON < starts && starts % 4 < 2
 }
@@ -127,6 +127,6 @@ mod tests {
         let due = |agreed| (0..24).filter(|&starts| is_due(starts, agreed)).collect::<Vec<_>>();
         assert_eq!(due(3), [16, 17, 20, 21]);
         assert_eq!(due(5), [21]);
-        assert_eq!(due(6), []);
+        assert!(due(6).is_empty());
     }
 }
