@@ -1,9 +1,9 @@
 //! A start that keeps most of the best network so far.
 //!
-//! Where many starts have not settled on a minimum, often all neurons but one are in place: the last has its kink so far
-//! out that few samples lie beyond it, and a start from scratch hardly ever puts one there. So every other start from
-//! then on is the best network with one neuron, any of them, drawn anew, its kink among the samples. Such a start tells
-//! nothing about how easily the best is found again, and so does not count as one that agrees with it.
+//! Networks that many starts do not find often have a kink so far out that few samples lie beyond it, where a start
+//! from scratch hardly ever puts one. So, where the first starts have not settled it, every other start from then on is
+//! the best network with one neuron, any of them, drawn anew, its kink among the samples. Such a start tells nothing
+//! about how easily the best is found again, and so does not count as one that agrees with it.
 
 use super::levenberg_marquardt::Solver;
 use super::problem::{Point, Problem};
