@@ -9,6 +9,7 @@
 //! 3. *Neurons that fell into one are parted again* (`twins`), once the best start is known.
 //!
 //! [`fit_piecewise`] is the same for networks with biases, any lengths and signs, leaky units, or a free affine part.
+//! With biases, and if the first starts did not settle it, later ones keep all neurons of the best but one (`renewal`).
 //! `cargo run --release --example recovery` shows how often the true neurons come back, `cargo bench --bench estimate`
 //! what it costs. [`adam`] is the one descent that the authors of the paper run, [`match_neurons`] compares an estimate
 //! with the truth.
@@ -31,6 +32,7 @@ mod levenberg_marquardt;
 mod matching;
 mod piecewise;
 mod problem;
+mod renewal;
 pub(crate) mod samples;
 mod signs;
 mod twins;
@@ -146,7 +148,7 @@ pub fn fit(samples: Samples<'_>, neurons: usize, options: &FitOptions, key: Key)
     check_shape(samples.dim(), neurons)?;
     let activation = options.check()?;
     let problem = Problem::new(samples, options.model, options.slope);
-    let (solver, starts) = minimise(&problem, neurons, options, false, key);
+    let (solver, starts) = minimise(&problem, neurons, options, Parts::default(), key);
     let net = network(&problem, &solver)?;
     let loss = if options.slope != 0.0 {
         PiecewiseNet::with_activation(&activation, &net, &vec![0.0; neurons])?.mean_squared_error(samples)?
@@ -164,12 +166,13 @@ struct Starts {
     iterations: usize,
 }
 
-/// The best of several starts; `affine`: with a free linear term to the end.
+/// The best of several starts. An affine part is a free linear term to the end; with biases, samples end with the
+/// coordinate that never changes.
 fn minimise<'p>(
     problem: &'p Problem,
     neurons: usize,
     options: &FitOptions,
-    affine: bool,
+    parts: Parts,
     key: Key,
 ) -> (Solver<'p>, Starts) {
     let mut solver = Solver::new(problem, neurons);
@@ -179,19 +182,29 @@ fn minimise<'p>(
     let (mut restarts, mut agreed, mut iterations) = (0, 0, 0);
     while restarts < options.restarts && agreed < options.agree && !problem.is_zero(best.loss) {
         let stream = &mut key.later(restarts as u64).purpose(Purpose::Fit).stream();
-        draw_start(problem, &mut solver, options.model, stream);
+        let renewed = parts.biases && renewal::is_due(restarts, agreed);
+        if renewed {
+            renewal::draw(problem, &best, &mut solver, stream);
+        } else {
+            draw_start(problem, &mut solver, options.model, stream);
+        }
         // Rounding helps most networks and hides the kinks of crowded ones: every other start begins without it.
-        let opening = if restarts.is_multiple_of(2) { 0.3 } else { 0.0 };
-        iterations += explore(problem, &mut solver, opening, options, affine);
+        let opening = match restarts % 2 {
+            _ if renewed => renewal::OPENING,
+            0 => 0.3,
+            _ => 0.0,
+        };
+        iterations += explore(problem, &mut solver, opening, options, parts.affine);
         restarts += 1;
         let loss = solver.at.loss;
-        agreed = if loss * same < best.loss { 1 } else { agreed + usize::from(loss <= best.loss * same) };
+        let agrees = loss <= best.loss * same && !renewed;
+        agreed = if loss * same < best.loss { 1 } else { agreed + usize::from(agrees) };
         if loss < best.loss {
             best.clone_from(&solver.at);
         }
     }
     solver.at.clone_from(&best);
-    let free = Freedom { linear: affine, ..Freedom::of(options.model) };
+    let free = Freedom { linear: parts.affine, ..Freedom::of(options.model) };
     iterations += sharpen(problem, &mut solver, free, options.iterations);
     (solver, Starts { restarts, agreed, iterations })
 }

@@ -75,7 +75,7 @@ pub fn fit_piecewise(
         options.slope = 0.0;
     }
     let problem = Problem::new(lifted_samples, options.model, options.slope);
-    let (solver, Starts { restarts, agreed, iterations }) = minimise(&problem, neurons, &options, parts.affine, key);
+    let (solver, Starts { restarts, agreed, iterations }) = minimise(&problem, neurons, &options, parts, key);
     let found = network(&problem, &solver)?;
     let (theta, biases) = lifted.split(found.theta(), dim);
     let hinges = ReluNet::with_signs(dim, theta, found.signs().to_vec())?;
