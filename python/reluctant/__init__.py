@@ -13,7 +13,7 @@
 True
 
 Policies are classes (:class:`OfuRelu`, :class:`Oful`, …), experiments are run by :class:`Experiment`, networks are
-fitted by :func:`fit` and :class:`ReluRegressor`, logs are judged by :func:`evaluate`. ``reluctant.adapters`` speaks to
+fitted by :func:`fit` and :class:`ReluRegressor`, all that are plausible by :class:`PlausibleRegressor`, logs are judged by :func:`evaluate`. ``reluctant.adapters`` speaks to
 other libraries.
 """
 
@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import geometry, policies, theory
-from ._core import Choice, Explanation, ReluNet, __version__, environments
+from ._core import Choice, Explanation, PlausibleNetworks, ReluNet, __version__, environments
 from .environment import Function, Round
 from .estimate import Fit, Matching, fit, match_neurons
 from .executors import PoolExecutor
@@ -32,9 +32,10 @@ from .policies import *
 from .results import Results
 
 if TYPE_CHECKING:
+    from .regressor import PlausibleRegressor as PlausibleRegressor
     from .regressor import ReluRegressor as ReluRegressor
 
-# Without ReluRegressor, which is there for those who have scikit-learn: `from reluctant import *` must not need it.
+# Without the regressors, which are there for those who have scikit-learn: `from reluctant import *` must not need it.
 __all__ = [
     "Choice",
     "Evaluation",
@@ -43,6 +44,7 @@ __all__ = [
     "Fit",
     "Function",
     "Matching",
+    "PlausibleNetworks",
     "PoolExecutor",
     "ReluNet",
     "Results",
@@ -61,17 +63,19 @@ __all__ = [
     *policies.__all__,
 ]
 
+_REGRESSORS = ("PlausibleRegressor", "ReluRegressor")
+
 
 def __getattr__(name: str) -> Any:
-    # scikit-learn takes a second to import: only who asks for the estimator waits for it.
-    if name == "ReluRegressor":
+    # scikit-learn takes a second to import: only who asks for an estimator waits for it.
+    if name in _REGRESSORS:
         try:
-            from .regressor import ReluRegressor
+            from . import regressor
         except ImportError as cause:
-            raise ImportError("ReluRegressor needs scikit-learn 1.6 or later: pip install scikit-learn") from cause
-        return ReluRegressor
+            raise ImportError(f"{name} needs scikit-learn 1.6 or later: pip install scikit-learn") from cause
+        return getattr(regressor, name)
     raise AttributeError(f"module 'reluctant' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "ReluRegressor"])
+    return sorted([*globals(), *_REGRESSORS])

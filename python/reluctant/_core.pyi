@@ -12,6 +12,7 @@ __all__ = [
     "Choice",
     "Experiment",
     "Explanation",
+    "PlausibleNetworks",
     "Policy",
     "ReluNet",
     "Results",
@@ -144,6 +145,38 @@ class Policy:
         self, chosen: ArrayLike | Choice | None = None, *, action: _Action | ArrayLike | None = None
     ) -> Explanation: ...
     def to_json(self) -> str: ...
+
+@final
+class PlausibleNetworks:
+    """The networks that explain what was seen, with a line and a Gaussian process beside them."""
+
+    def __new__(
+        cls,
+        dim: int,
+        neurons: int | None = None,
+        *,
+        sigma: float | None = None,
+        signs: Literal["ones", "free"] = "ones",
+        networks: int = 32,
+        budget: int = 2000,
+        seed: int = 0,
+    ) -> Self: ...
+    @property
+    def dim(self) -> int: ...
+    @property
+    def seen(self) -> int: ...
+    @property
+    def sigma(self) -> float: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def networks(self) -> list[tuple[float, ReluNet]]: ...
+    def learn(self, X: ArrayLike, y: ArrayLike) -> None: ...
+    def predict(self, X: ArrayLike) -> tuple[_Reals, _Reals]: ...
+    def draw(self, X: ArrayLike, seed: int = 0) -> _Reals: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(state: bytes) -> PlausibleNetworks: ...
 
 @final
 class ReluNet:

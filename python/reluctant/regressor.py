@@ -1,4 +1,4 @@
-"""A scikit-learn estimator for one-layer ReLU networks."""
+"""scikit-learn estimators for one-layer ReLU networks: one that is fitted, and all that are plausible."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._core import PlausibleNetworks
 from ._masks import refuse_masked
 from .estimate import fit
 
@@ -120,6 +121,115 @@ class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         rows = validate_data(self, X, reset=False, dtype=np.float64)
         values: NDArray[np.float64] = np.maximum(0.0, rows @ self.neurons_.T + self.biases_) @ self.signs_
         return values
+
+
+class PlausibleRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """A mean and a spread from all models that the data leave plausible: what the policy ``plausible`` believes.
+
+    A linear function, networks of one to sixteen ReLUs and networks of infinitely many (a Gaussian process) are compared
+    by evidence, and the one that explains the data best predicts. Nothing need be told. Rows are learned one after the
+    other, so :meth:`partial_fit` goes on where :meth:`fit` ended.
+
+    The columns of ``X`` are centred and brought to size 1, and so are the targets, by the first rows that come.
+
+    Parameters
+    ----------
+    n_neurons : int or None, default None
+        The number of ReLUs, if it is known: then only such networks (and a linear function) are considered.
+    n_networks : int, default 32
+        How many networks are kept; four times as many while there are few rows.
+    budget : int, default 2000
+        Rows kept for refits; of more, those that are nearly the same become one.
+    random_state : int, RandomState or None, default 0
+        Where the networks come from.
+
+    Attributes
+    ----------
+    belief_ : PlausibleNetworks
+        What is believed, in the units of the centred data.
+    model_ : str
+        The model that predicts, in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reluctant import PlausibleRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = np.abs(X[:, 0]) - np.maximum(0, X[:, 1] - 0.5)
+    >>> model = PlausibleRegressor().fit(X[:150], y[:150])
+    >>> mean, spread = model.predict(X[150:], return_std=True)
+    >>> bool(np.mean((mean - y[150:]) ** 2) < 0.1 * np.var(y))
+    True
+    """
+
+    def __init__(
+        self,
+        n_neurons: int | None = None,
+        *,
+        n_networks: int = 32,
+        budget: int = 2000,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_neurons = n_neurons
+        self.n_networks = n_networks
+        self.budget = budget
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> PlausibleRegressor:
+        """Forgets everything and learns from these rows, in order."""
+        if hasattr(self, "belief_"):
+            del self.belief_
+        return self.partial_fit(X, y)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> PlausibleRegressor:
+        """Learns from rows of ``X`` and their targets ``y``, in order."""
+        refuse_masked(X=X, y=y)
+        first = not hasattr(self, "belief_")
+        rows, targets = validate_data(self, X, y, reset=first, y_numeric=True, dtype=np.float64)
+        targets = np.asarray(targets, dtype=np.float64)
+        if first:
+            self._columns = _Columns.measured(rows, centred=True)
+            self._level = float(np.mean(targets))
+            self._height = _size(targets - self._level)
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            # A belief is about vectors of at least two numbers.
+            dim = max(2, int(np.count_nonzero(self._columns.used)))
+            kept = {"networks": self.n_networks, "budget": self.budget}
+            self.belief_ = PlausibleNetworks(dim, self.n_neurons, signs="free", seed=seed, **kept)
+        self.belief_.learn(self._inputs(rows), (targets - self._level) / self._height)
+        return self
+
+    def predict(
+        self, X: ArrayLike, return_std: bool = False
+    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The mean at every row of ``X``, and how unsure it is if ``return_std``: without the noise of a target."""
+        mean, spread = self.belief_.predict(self._asked(X))
+        mean = self._level + self._height * mean
+        return (mean, self._height * spread) if return_std else mean
+
+    def sample_y(self, X: ArrayLike, n_samples: int = 1, random_state: Any = 0) -> NDArray[np.float64]:
+        """Functions drawn from what is believed, a column each, at every row of ``X``."""
+        inputs = self._asked(X)
+        seeds = check_random_state(random_state).randint(2**31 - 1, size=n_samples)
+        drawn = [self.belief_.draw(inputs, seed=int(seed)) for seed in seeds]
+        return self._level + self._height * np.stack(drawn, axis=1)
+
+    @property
+    def model_(self) -> str:
+        check_is_fitted(self, "belief_")
+        return self.belief_.model
+
+    def _asked(self, X: ArrayLike) -> NDArray[np.float64]:
+        check_is_fitted(self, "belief_")
+        refuse_masked(X=X)
+        return self._inputs(validate_data(self, X, reset=False, dtype=np.float64))
+
+    def _inputs(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The rows in units that suit the belief: about as long as 1."""
+        used = self._columns.used
+        inputs = (rows[:, used] - self._columns.centre[used]) / self._columns.size[used]
+        inputs /= np.sqrt(max(1, inputs.shape[1]))
+        return np.hstack([inputs, np.zeros((len(rows), max(0, 2 - inputs.shape[1])))])
 
 
 class _Columns(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reluctant import ReluNet, ReluRegressor, fit, geometry, match_neurons, theory
+from reluctant import PlausibleNetworks, PlausibleRegressor, ReluNet, ReluRegressor, fit, geometry, match_neurons, theory
 from reluctant.adapters.sklearn import OnlineRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 
-@parametrize_with_checks([ReluRegressor(), OnlineRegressor()])
+@parametrize_with_checks([ReluRegressor(), PlausibleRegressor(n_networks=4), OnlineRegressor()])
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -62,11 +62,11 @@ impl Candidate {
     }
 }
 
-/// Of those whose evidence is within `leeway` of the best, the one of the greatest ratio of signal to noise: who doubts
-/// more than the data demand is not caught by early luck.
-pub(crate) fn most_doubtful(found: &[Explained], leeway: f64) -> Option<Explained> {
+/// Of those whose evidence is within `leeway` of the best, the one of the greatest `doubt`, its signal or the ratio of
+/// signal to noise: who doubts more than the data demand is not caught by early luck.
+pub(crate) fn most_doubtful(found: &[Explained], leeway: f64, doubt: impl Fn(&Explained) -> f64) -> Option<Explained> {
     let best = found.iter().map(|one| one.evidence).fold(f64::NEG_INFINITY, f64::max);
     let near = found.iter().filter(|one| one.evidence >= best - leeway);
     near.copied()
-        .max_by(|a, b| (a.ratio, a.evidence).partial_cmp(&(b.ratio, b.evidence)).unwrap_or(std::cmp::Ordering::Equal))
+        .max_by(|a, b| (doubt(a), a.evidence).partial_cmp(&(doubt(b), b.evidence)).unwrap_or(std::cmp::Ordering::Equal))
 }

@@ -16,6 +16,8 @@ const LAST_RATIO: i32 = 16;
 /// Signal variances are tried up to this multiple of the rewards' mean square.
 const LARGEST_SIGNAL: f64 = 64.0;
 
+/// Where data say nothing the noise is thought to be this share of the rewards, within a factor of e.
+const NOISE_SHARE: f64 = 0.1;
 /// At least this share of the rewards' mean square is left unexplained.
 const LEAST_REST: f64 = 1e-12;
 /// The least eigenvalue of κ(Z, Z), in units of its mean diagonal: rounding must not decide what is positive definite.
@@ -172,6 +174,13 @@ impl Observed {
         }
         let groups = groups.into_iter().map(|points| Group::new(dim, points)).collect();
         Some(Observed { groups, count, power, all, dim, spread, size })
+    }
+
+    /// The log of a weak log-normal prior of the noise level: with few observations the likeliest noise is none at all,
+    /// because a process that goes through all of them explains them best.
+    pub(crate) fn noise_prior(&self, sigma: f64) -> f64 {
+        let off = libm::log(sigma / (NOISE_SHARE * self.power.sqrt()));
+        -0.5 * off * off
     }
 
     /// Every variance and noise that is tried with a kernel, with its evidence. What is given is kept.

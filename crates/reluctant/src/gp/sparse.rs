@@ -110,6 +110,11 @@ impl SparseGp {
         (self.squares, self.log_det)
     }
 
+    /// σ².
+    pub(crate) fn noise(&self) -> f64 {
+        self.noise
+    }
+
     /// How many points the basis has.
     pub(crate) fn len(&self) -> usize {
         self.alpha.len()

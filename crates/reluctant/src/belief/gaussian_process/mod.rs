@@ -1,6 +1,7 @@
 //! The belief of `gp-ucb` and `gp-ts`: a process whose hyperparameters are given or found by evidence.
 
 mod heads;
+mod novice;
 mod params;
 mod process;
 mod search;
@@ -83,6 +84,11 @@ impl GaussianProcess {
     /// share.
     pub(crate) fn evidence(&self) -> (f64, f64) {
         self.process.gp.evidence()
+    }
+
+    /// σ² as it has it.
+    pub(crate) fn noise(&self) -> f64 {
+        self.process.gp.noise()
     }
 
     /// In a few words, which kernel it has.

@@ -65,11 +65,16 @@ pub(super) struct Wanted {
     pub(super) sigma: Option<f64>,
     /// What is this close to the best evidence is not refuted.
     pub(super) leeway: f64,
+    /// Whether the noise is held near a share of the rewards where data say nothing, and doubt is about the signal
+    /// alone, not its ratio to the noise.
+    #[serde(default)]
+    pub(super) cautious: bool,
 }
 
 impl Wanted {
-    /// Nothing is given.
-    pub(super) const NOTHING: Wanted = Wanted { shape: None, length: None, variance: None, sigma: None, leeway: DOUBT };
+    /// Nothing is given. With few observations the likeliest noise is none at all: hence the caution.
+    pub(super) const NOTHING: Wanted =
+        Wanted { shape: None, length: None, variance: None, sigma: None, leeway: DOUBT, cautious: true };
 
     pub(super) fn read(params: &Params) -> Result<Self> {
         let given = |name| params.get(name).map(|_| params.real(name)).transpose();
@@ -89,7 +94,7 @@ impl Wanted {
         let sigma = given("sigma")?;
         let doubt = if shape.is_none() || sigma.is_none() { DOUBT } else { 0.0 };
         let leeway = params.real_or("leeway", doubt)?;
-        Ok(Wanted { shape, length: given("length")?, variance: given("variance")?, sigma, leeway })
+        Ok(Wanted { shape, length: given("length")?, variance: given("variance")?, sigma, leeway, cautious: false })
     }
 
     /// Until there is something to fit to: a kernel for points and rewards of size one, and a noise.

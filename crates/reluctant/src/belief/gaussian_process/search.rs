@@ -82,6 +82,11 @@ impl Search {
         Search { wanted, frame, xs, ys, of, next: FIRST, alive, stage: Stage::Resting }
     }
 
+    /// What was observed: points, one after the other, and rewards.
+    pub(super) fn observations(&self) -> (&[f64], &[f64]) {
+        (&self.xs, &self.ys)
+    }
+
     /// Whether there is nothing more to do.
     pub(super) fn is_over(&self) -> bool {
         self.ys.len() >= LAST && matches!(self.stage, Stage::Resting)
@@ -114,14 +119,17 @@ impl Search {
 
     /// Tries as many candidates as are due.
     fn try_some(&mut self, mut trial: Trial, current: (Kernel, f64)) -> Stage {
-        let Wanted { shape, length, variance, sigma, leeway } = self.wanted;
+        let Wanted { shape, length, variance, sigma, leeway, cautious } = self.wanted;
         let due = (self.alive.len() as f64 / (SEARCH_SHARE * trial.count as f64)).ceil() as usize;
         let Some(observed) = Observed::new(self.frame.dim, self.looked_at(trial.count)) else {
             return Stage::Resting;
         };
         let (from, candidates) = (trial.best.len(), Candidate::all(shape));
         for &candidate in self.alive.iter().skip(from).take(due) {
-            let explained = candidates[usize::from(candidate)].explained(&observed, length, sigma, variance);
+            let mut explained = candidates[usize::from(candidate)].explained(&observed, length, sigma, variance);
+            if cautious {
+                explained.iter_mut().for_each(|one| one.evidence += observed.noise_prior(one.sigma));
+            }
             // A number that can be written down: what explains nothing at all is as bad as it gets.
             trial.best.push(explained.iter().map(|one| one.evidence).fold(f64::MIN, f64::max));
             trial.found.extend(explained);
@@ -135,7 +143,8 @@ impl Search {
             let mut best = trial.best.iter();
             self.alive.retain(|_| best.next().is_some_and(|best| *best >= top - HOPELESS));
         }
-        match most_doubtful(&trial.found, leeway) {
+        let doubt = |one: &Explained| if cautious { one.signal } else { one.ratio };
+        match most_doubtful(&trial.found, leeway, doubt) {
             Some(found) if (found.kernel, found.sigma) != current => {
                 Stage::CatchingUp { found, processes: Vec::new(), learned: 0 }
             }

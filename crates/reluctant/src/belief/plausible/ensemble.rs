@@ -157,18 +157,27 @@ impl Ensemble {
         if cost.is_finite() { cost } else { f64::MAX }
     }
 
-    /// By how much the evidence for another model, of this loss and price, exceeds that for the best network (or, if
-    /// there is none, nothing), in units of 2 log; of a noise level that is not known but for the guess, or a model
-    /// could not win that alone sees how little noise there is.
-    pub(super) fn advantage_of(&self, (loss, price): (f64, f64), n: f64) -> f64 {
+    /// −2 log of the evidence for a model of this loss and price after `n` observations, up to a constant; of a noise
+    /// level that is not known but for the guess, or a model could not win that alone sees how little noise there is.
+    pub(super) fn cost_of(&self, (loss, price): (f64, f64), n: f64) -> f64 {
         let least = n * (EXACT * self.scale).powi(2);
-        let cost = |loss: f64, price: f64| {
-            let squares = self.worth * self.guess * self.guess + loss.min(1e250).max(least).max(f64::MIN_POSITIVE);
-            (self.worth + n) * libm::log(squares) + price
-        };
-        let networks = self.members.iter().map(|member| cost(member.loss, self.price(member)));
-        let best = if self.members.is_empty() { 0.0 } else { networks.fold(f64::MAX, f64::min) };
-        best - cost(loss, price)
+        let squares = self.worth * self.guess * self.guess + loss.min(1e250).max(least).max(f64::MIN_POSITIVE);
+        (self.worth + n) * libm::log(squares) + price
+    }
+
+    /// The same for a model that has found a noise level of its own, unless that is worse: it may have had nothing to
+    /// find it by, as where all rewards are the same.
+    pub(super) fn cost_with_noise(&self, (loss, price): (f64, f64), noise: f64, n: f64) -> f64 {
+        let surprise = loss / noise + price + n * libm::log(noise);
+        // Of an unknown noise level the best is squares/(worth + n), and the squares then cost about n.
+        let cost = surprise - n + (self.worth + n) * libm::log(self.worth + n);
+        cost.min(self.cost_of((loss, price), n))
+    }
+
+    /// The cost of the best network; nothing if there is none.
+    pub(super) fn cost_of_best(&self, n: f64) -> f64 {
+        let costs = self.members.iter().map(|member| self.cost_of((member.loss, self.price(member)), n));
+        if self.members.is_empty() { 0.0 } else { costs.fold(f64::MAX, f64::min) }
     }
 
     /// σ² from the residuals of the best fit and the guess.

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::constants::{CONVINCING, FAR_AHEAD, POINTS};
+use super::constants::{CONVINCED_AT, CONVINCING, CONVINCING_FIRST, FAR_AHEAD, POINTS};
 use crate::belief::{Belief, GaussianProcess};
 
 /// The process, and how it compares with the networks.
@@ -22,9 +22,11 @@ impl Infinite {
         Infinite { belief: GaussianProcess::by_evidence(dim, POINTS), advantage: 0.0 }
     }
 
-    /// Whether it explains the rewards better than the networks do.
-    pub(super) fn leads(&self) -> bool {
-        self.advantage > CONVINCING
+    /// Whether it explains the rewards better than the networks do, by so much that it is believed after `seen`
+    /// observations.
+    pub(super) fn leads(&self, seen: f64) -> bool {
+        let trust = (seen / CONVINCED_AT).min(1.0);
+        self.advantage > (1.0 - trust) * CONVINCING_FIRST + trust * CONVINCING
     }
 
     /// Whether the networks are not worth their refits.

@@ -68,9 +68,9 @@ use crate::offer::Rows;
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, Stream};
 use crate::scratch::Scratch;
-pub(crate) use checks::is_check;
-use constants::REFUTED;
+pub(crate) use checks::{is_check, is_due};
 pub(crate) use constants::{BUDGETS, CHECKED_FROM, MOST_NETWORKS};
+use constants::{LINE_CONVINCING, REFUTED};
 use ensemble::Ensemble;
 use form::{Form, Shape};
 use history::History;
@@ -212,8 +212,9 @@ impl PlausibleNetworks {
         match &self.infinite {
             // Who tells the number of neurons has told that there are neurons, and these must be refuted.
             None if line.acts || line.advantage > REFUTED => Step::Line(line),
-            Some(infinite) if infinite.leads() || acts || self.ensemble.members.is_empty() => {
-                if infinite.advantage > line.advantage { Step::Infinite(infinite) } else { Step::Line(line) }
+            Some(infinite) if infinite.leads(self.seen() as f64) || acts || self.ensemble.members.is_empty() => {
+                let convincing = line.advantage > infinite.advantage + LINE_CONVINCING;
+                if convincing { Step::Line(line) } else { Step::Infinite(infinite) }
             }
             _ => Step::Networks,
         }
@@ -287,6 +288,12 @@ impl PlausibleNetworks {
         self.ensemble.thaw(&self.history);
     }
 
+    /// What a novice would think of every row, who does not presume to know how smooth rewards are
+    /// ([`super::GaussianProcess`]); false, and nothing done, if there is none.
+    pub(crate) fn predict_as_novice(&self, rows: Rows<'_>, amplitude: f64, scratch: &mut Scratch) -> bool {
+        self.infinite.as_ref().is_some_and(|infinite| infinite.belief.predict_as_novice(rows, amplitude, scratch))
+    }
+
     /// Every observation that is kept.
     pub(crate) fn for_each(&self, see: impl FnMut(&[f64], f64)) {
         self.history.for_each(see);
@@ -350,9 +357,11 @@ impl PlausibleNetworks {
         let whole = self.history.len() as u64 == self.seen() && self.woken == 0;
         if whole || self.ensemble.members.is_empty() {
             let seen = self.seen() as f64;
-            self.line.advantage = self.ensemble.advantage_of(self.line.evidence(), seen);
+            let networks = self.ensemble.cost_of_best(seen);
+            self.line.advantage = networks - self.ensemble.cost_of(self.line.evidence(), seen);
             if let Some(infinite) = &mut self.infinite {
-                infinite.advantage = self.ensemble.advantage_of(infinite.belief.evidence(), seen);
+                let (evidence, noise) = (infinite.belief.evidence(), infinite.belief.noise());
+                infinite.advantage = networks - self.ensemble.cost_with_noise(evidence, noise, seen);
             }
         }
     }

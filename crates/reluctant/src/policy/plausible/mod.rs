@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use super::ofu_relu::SIGNS;
 use super::{Build, Contexts, Entry, Explanation, Fitted, Policy, Restore, Sample, Snapshot, confidence, read_state};
 use crate::action::{Action, check_observation, check_vector};
-use crate::belief::plausible::{BUDGETS, MOST_NETWORKS, Step, is_check};
+use crate::belief::plausible::{BUDGETS, MOST_NETWORKS, is_check};
 use crate::belief::{Belief, PlausibleNetworks, PlausibleOptions};
 use crate::choice::{Choice, argmax};
 use crate::error::{Error, Result};
@@ -44,7 +44,7 @@ use crate::params::{Initial, Kind, Literal, Param, Params};
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose};
 use crate::scratch::Scratch;
-use constants::{AGREED_ROUNDS, AGREED_SHARE, FROZEN_FROM, FROZEN_PER_UNKNOWN, LINE_WIDTH, PROCESS_WIDTH};
+use constants::{AGREED_ROUNDS, AGREED_SHARE, FROZEN_FROM, FROZEN_PER_UNKNOWN};
 use frozen::Frozen;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -255,11 +255,7 @@ impl Plausible {
     fn score_rows(&self, rows: Rows<'_>, scratch: &mut Scratch) {
         match self.acting_frozen() {
             Some(frozen) => frozen.regime.score(rows, self.radius(frozen), scratch),
-            None => match self.belief.step() {
-                Step::Line(line) => line.score(rows, LINE_WIDTH, &mut scratch.scores),
-                Step::Infinite(infinite) => infinite.belief.predict(rows, PROCESS_WIDTH, scratch),
-                Step::Networks => self.score_by_networks(rows, true, scratch),
-            },
+            None => self.score_by_belief(rows, scratch),
         }
     }
 

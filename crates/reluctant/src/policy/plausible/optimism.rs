@@ -7,14 +7,21 @@
 //! is found; if not, the observation refutes them, and the next check looks elsewhere. Checks come at a rate of
 //! 1/n, so their cost grows like log T.
 //!
+//! A line and a Gaussian process know no hopeful sixteenth. While one of them acts a few rounds are *explorations*, in
+//! which an arm is worth what a novice expects of it: one who knows what was observed but does not presume to know how
+//! smooth rewards are, and so expects surprises wherever nothing was tried. They cost nothing once everything was.
+//!
 //! One mistake survives that: an early observation that noise has put far off, in a region where no arm is chosen
 //! again, makes all networks sure of the wrong thing, and then one of them is frozen. So in the frozen stage there are
 //! *probes*, of an arm for which there is any doubt left, at 4,096 observations and whenever there are twice as many.
 //! One that fails melts the frozen network.
 
 use super::Plausible;
-use super::constants::{FIRST_SHARE, LINE_WIDTH, PROBE_WIDTH, PROBED_FROM};
-use crate::belief::plausible::{CHECKED_FROM, Width, is_check};
+use super::constants::{
+    EXPLORATIONS, EXPLORED_FROM, FIRST_SHARE, LINE_WIDTH, PROBE_WIDTH, PROBED_FROM, PROCESS_WIDTH, SURPRISE,
+};
+use crate::belief::Belief;
+use crate::belief::plausible::{CHECKED_FROM, Step, Width, is_check, is_due};
 use crate::offer::Rows;
 use crate::scratch::Scratch;
 
@@ -35,6 +42,21 @@ impl Plausible {
                 score.width = score.width.max(linear.upper() - score.mean);
             }
         }
+    }
+
+    /// Scores arms by the model that is believed.
+    pub(super) fn score_by_belief(&self, rows: Rows<'_>, scratch: &mut Scratch) {
+        match self.belief.step() {
+            Step::Networks => self.score_by_networks(rows, true, scratch),
+            _ if self.explores() && self.belief.predict_as_novice(rows, SURPRISE, scratch) => {}
+            Step::Line(line) => line.score(rows, LINE_WIDTH, &mut scratch.scores),
+            Step::Infinite(infinite) => infinite.belief.predict(rows, PROCESS_WIDTH, scratch),
+        }
+    }
+
+    /// Whether this round is an exploration, if a line or the Gaussian process acts.
+    fn explores(&self) -> bool {
+        is_due(EXPLORATIONS, EXPLORED_FROM, self.belief.seen())
     }
 
     fn width(&self) -> Width {
