@@ -13,8 +13,8 @@
 True
 
 Policies are classes (:class:`OfuRelu`, :class:`Oful`, …), experiments are run by :class:`Experiment`, networks are
-fitted by :func:`fit` and :class:`ReluRegressor`, all that are plausible by :class:`PlausibleRegressor`, logs are judged by :func:`evaluate`. ``reluctant.adapters`` speaks to
-other libraries.
+fitted by :func:`fit` and :class:`ReluRegressor`, all that are plausible by :class:`PlausibleRegressor`, logs are judged
+by :func:`evaluate`. ``reluctant.adapters`` speaks to other libraries.
 """
 
 from __future__ import annotations

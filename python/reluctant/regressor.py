@@ -126,9 +126,9 @@ class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 class PlausibleRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """A mean and a spread from all models that the data leave plausible: what the policy ``plausible`` believes.
 
-    A linear function, networks of one to sixteen ReLUs and networks of infinitely many (a Gaussian process) are compared
-    by evidence, and the one that explains the data best predicts. Nothing need be told. Rows are learned one after the
-    other, so :meth:`partial_fit` goes on where :meth:`fit` ended.
+    A linear function, networks of one to sixteen ReLUs and networks of infinitely many (a Gaussian process) are
+    compared by evidence, and the one that explains the data best predicts. Nothing need be told. Rows are learned one
+    after the other, so :meth:`partial_fit` goes on where :meth:`fit` ended.
 
     The columns of ``X`` are centred and brought to size 1, and so are the targets, by the first rows that come.
 

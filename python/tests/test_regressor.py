@@ -10,7 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reluctant import PlausibleNetworks, PlausibleRegressor, ReluNet, ReluRegressor, fit, geometry, match_neurons, theory
+from reluctant import (
+    PlausibleRegressor,
+    ReluNet,
+    ReluRegressor,
+    fit,
+    geometry,
+    match_neurons,
+    theory,
+)
 from reluctant.adapters.sklearn import OnlineRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline

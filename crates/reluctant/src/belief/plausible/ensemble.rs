@@ -165,15 +165,6 @@ impl Ensemble {
         (self.worth + n) * libm::log(squares) + price
     }
 
-    /// The same for a model that has found a noise level of its own, unless that is worse: it may have had nothing to
-    /// find it by, as where all rewards are the same.
-    pub(super) fn cost_with_noise(&self, (loss, price): (f64, f64), noise: f64, n: f64) -> f64 {
-        let surprise = loss / noise + price + n * libm::log(noise);
-        // Of an unknown noise level the best is squares/(worth + n), and the squares then cost about n.
-        let cost = surprise - n + (self.worth + n) * libm::log(self.worth + n);
-        cost.min(self.cost_of((loss, price), n))
-    }
-
     /// The cost of the best network; nothing if there is none.
     pub(super) fn cost_of_best(&self, n: f64) -> f64 {
         let costs = self.members.iter().map(|member| self.cost_of((member.loss, self.price(member)), n));

@@ -360,8 +360,7 @@ impl PlausibleNetworks {
             let networks = self.ensemble.cost_of_best(seen);
             self.line.advantage = networks - self.ensemble.cost_of(self.line.evidence(), seen);
             if let Some(infinite) = &mut self.infinite {
-                let (evidence, noise) = (infinite.belief.evidence(), infinite.belief.noise());
-                infinite.advantage = networks - self.ensemble.cost_with_noise(evidence, noise, seen);
+                infinite.advantage = networks - self.ensemble.cost_of(infinite.belief.evidence(), seen);
             }
         }
     }
