@@ -150,8 +150,8 @@ impl SharedNet {
         value
     }
 
-    /// Adds `factor`·∂fₐ/∂(all parameters) to `gradient`, given x and what heads see of it. `slopes` is memory for as many numbers as
-    /// hidden units.
+    /// Adds `factor`·∂fₐ/∂(all parameters) to `gradient`, given x and what heads see of it. `slopes` is memory for as
+    /// many numbers as hidden units.
     #[inline(always)]
     pub(super) fn add_gradient(
         &self,

@@ -52,9 +52,9 @@ fn units(rewards: usize) -> usize {
 }
 
 /// Units for each of the root. This and the bounds were chosen on shuffles of real tables that are not reported.
-const UNITS_FOR_ROOT: f64 = 2.0;
+const UNITS_FOR_ROOT: f64 = 4.0;
 const LEAST_UNITS: usize = 16;
-const MOST_UNITS: usize = 64;
+const MOST_UNITS: usize = 128;
 
 impl Trained {
     /// Reads `width`, `growth`, `epochs`, `rate` and `decay`.
@@ -149,8 +149,8 @@ impl Trained {
         self.heads += 1;
     }
 
-    /// The scaled x into `scaled`, and what heads see there, followed by a one, into `hidden`: the hidden units, and the
-    /// scaled x if heads are affine besides; without a network the scaled x alone.
+    /// The scaled x into `scaled`, and what heads see there, followed by a one, into `hidden`: the hidden units, and
+    /// with affine heads the scaled x; without a network the scaled x alone.
     pub(crate) fn features(&self, x: &[f64], scaled: &mut Vec<f64>, hidden: &mut Vec<f64>) {
         self.history.scale(x, scaled);
         hidden.clear();
@@ -238,10 +238,10 @@ mod tests {
         assert_eq!(times, [1, 2, 3, 5, 8, 12, 18]);
     }
 
-    /// As many units as twice the root of the rewards says, within bounds; features are units, inputs and a one.
+    /// As many units as four times the root of the rewards says, within bounds; features are units, inputs and a one.
     #[test]
     fn a_network_that_grows_has_more_units_for_more_rewards() {
-        assert_eq!([0, 1, 64, 65, 400, 1024, 1 << 40].map(units), [16, 16, 16, 17, 40, 64, 64]);
+        assert_eq!([0, 1, 16, 17, 100, 1024, 1 << 40].map(units), [16, 16, 16, 17, 40, 128, 128]);
         let mut trained = made(&Settings::new().with("growth", 1.0)).growing();
         (0..2).for_each(|_| trained.add_head());
         let mut stream = Key::new(2).stream();
@@ -249,10 +249,10 @@ mod tests {
             trained.observe(i % 2, &[normal(&mut stream), normal(&mut stream)], normal(&mut stream));
         }
         // The last training was after the 256th reward.
-        assert_eq!((trained.net().width(), trained.feature_count()), (32, 32 + 2 + 1));
+        assert_eq!((trained.net().width(), trained.feature_count()), (64, 64 + 2 + 1));
         let (mut scaled, mut features) = (Vec::new(), Vec::new());
         trained.features(&[0.3, -0.4], &mut scaled, &mut features);
-        assert_eq!(features[32..], [scaled[0], scaled[1], 1.0]);
+        assert_eq!(features[64..], [scaled[0], scaled[1], 1.0]);
         assert!(trained.is_consistent() && !Trained { growing: false, ..trained }.is_consistent());
     }
 

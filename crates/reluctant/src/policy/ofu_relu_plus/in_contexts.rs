@@ -26,16 +26,17 @@ pub(super) const RADIUS: Param = Param::new(
     "radius",
     Initial::word("measured"),
     Kind::Word(&["measured", "theorem"]),
-    "in contexts, the width of an action: a standard deviation, by the residuals, or by the theorem",
+    "in contexts, the width of an action: 0.7 standard deviations, by the residuals, or the theorem's",
 );
 
 pub(super) const SHARED: SharedModel = SharedModel {
-    build: |dim, params, key| Ok((Box::new(belief(dim, params, key)?), Rule::Optimism(WIDTHS))),
+    build: |dim, params, key| Ok((Box::new(belief(dim, params, key)?), rule(params)?)),
     restore: |state| Ok(Box::new(restore_if(state, Averaged::is_consistent)?)),
 };
 
-/// How many widths are added to the mean: one, be it a standard deviation or the theorem's.
-const WIDTHS: f64 = 1.0;
+/// Standard deviations that a measured width is wide. Fewer than one do: x is seen besides the hidden units, so that an
+/// action is unsure in more directions (chosen, with the passes below, on shuffles of tables that are not reported).
+const DEVIATIONS: f64 = 0.7;
 
 /// Passes over all rewards at the beginning of a batch: twice those of `neural-linucb`, which trains five times as
 /// often.
@@ -52,6 +53,10 @@ fn belief(dim: usize, params: &Params, key: Key) -> Result<Averaged<LastLayer>> 
         Some(theorem) => members.map(|member| member.with_theorem(theorem)),
         None => members,
     })
+}
+
+fn rule(params: &Params) -> Result<Rule> {
+    Ok(Rule::Optimism(if params.word("radius")? == "theorem" { 1.0 } else { DEVIATIONS }))
 }
 
 /// What the theorem's radius depends on, if widths are by the theorem.
