@@ -6,11 +6,23 @@
 use reluctant::rng::{normal, shuffle, uniform};
 use reluctant::{Action, Context, Key, Name, Policy, Scratch, Settings, Snapshot, Space, policy};
 
-const POLICIES: [&str; 8] =
-    ["neural-ucb", "neural-ts", "neural-linear", "neural-linucb", "ensemble", "lmc-ts", "epsilon-greedy", "square-cb"];
+const POLICIES: [&str; 9] = [
+    "neural-ucb",
+    "neural-ts",
+    "neural-linear",
+    "neural-linucb",
+    "ensemble",
+    "lmc-ts",
+    "epsilon-greedy",
+    "square-cb",
+    "ofu-relu-plus",
+];
 
+/// With sixteen hidden units where their number is a parameter.
 fn make(name: &str, dim: usize) -> Box<dyn Policy> {
-    policy::build(name, Space::contexts(dim), &Settings::new().with("width", 16u64), Key::new(3)).unwrap()
+    let sized = policy::find(name).unwrap().params.iter().any(|param| param.name == "width");
+    let settings = if sized { Settings::new().with("width", 16u64) } else { Settings::new() };
+    policy::build(name, Space::contexts(dim), &settings, Key::new(3)).unwrap()
 }
 
 fn names(list: &[&str]) -> Vec<Name> {
@@ -124,7 +136,14 @@ fn one_action_and_repeated_rows_are_no_trouble() {
 /// A thousand rounds without any reward, then it pays as ever; and a thousand actions.
 #[test]
 fn a_thousand_rounds_without_reward_and_a_thousand_actions() {
-    let mut policy = make("neural-linucb", 2);
+    for name in ["neural-linucb", "ofu-relu-plus"] {
+        a_thousand_rounds_without_reward(name);
+        a_thousand_actions(name);
+    }
+}
+
+fn a_thousand_rounds_without_reward(name: &str) {
+    let mut policy = make(name, 2);
     let offered = names(&["a", "b"]);
     let (mut stream, mut wrong) = (Key::new(1).stream(), 0);
     for round in 0..2200 {
@@ -134,9 +153,12 @@ fn a_thousand_rounds_without_reward_and_a_thousand_actions() {
         wrong += u32::from(round >= 2000 && action != good);
         learn(policy.as_mut(), &x, &action, f64::from(u8::from(round >= 1000 && action == good)));
     }
-    assert!(wrong < 20, "{wrong} of the last 200 choices are wrong");
+    assert!(wrong < 20, "{name}: {wrong} of the last 200 choices are wrong");
+}
 
-    let mut policy = make("neural-linucb", 2);
+fn a_thousand_actions(name: &str) {
+    let mut policy = make(name, 2);
+    let mut stream = Key::new(1).stream();
     let many: Vec<Name> = (0..1000).map(|i| Name::from(format!("{i}"))).collect();
     let mut tried = std::collections::BTreeSet::new();
     for round in 0..1000 {
@@ -146,13 +168,13 @@ fn a_thousand_rounds_without_reward_and_a_thousand_actions() {
         tried.insert(action);
     }
     // Nothing has paid yet: it goes on to what it does not know.
-    assert!(tried.len() > 900, "{} of 1,000 actions were tried", tried.len());
+    assert!(tried.len() > 900, "{name}: {} of 1,000 actions were tried", tried.len());
 }
 
 /// What tells nothing is said.
 #[test]
 fn constant_features_and_rewards_are_named_in_explanations() {
-    for name in ["neural-linucb", "neural-linear", "neural-ucb"] {
+    for name in ["neural-linucb", "neural-linear", "neural-ucb", "ofu-relu-plus"] {
         for (paid, said) in [
             (0.0, "all 150 rewards so far were 0: there is nothing to learn from yet"),
             (1.0, "1 of 2 features have never changed so far: they tell nothing"),

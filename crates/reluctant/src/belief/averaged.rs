@@ -36,6 +36,11 @@ impl<B> Averaged<B> {
         Ok(Averaged { members })
     }
 
+    /// The mean of what is made of each.
+    pub(crate) fn map(self, make: impl FnMut(B) -> B) -> Self {
+        Averaged { members: self.members.into_iter().map(make).collect() }
+    }
+
     /// What is averaged.
     pub fn members(&self) -> &[B] {
         &self.members

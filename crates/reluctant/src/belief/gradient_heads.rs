@@ -48,7 +48,7 @@ impl GradientHeads {
             Matrix::Diagonal(diagonal) => diagonal.len() == size && diagonal.iter().all(|u| *u > 0.0 && u.is_finite()),
             Matrix::Full(ellipsoid) => ellipsoid.dim() == size,
         };
-        fits && self.lambda > 0.0 && self.trained.is_consistent()
+        fits && self.lambda > 0.0 && self.trained.is_consistent() && !self.trained.is_growing()
     }
 
     /// Reads `lambda`, `matrix` and the settings of the network.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::heads::{Asked, Heads};
 use super::linear::add_draw;
 use super::{Averaged, Belief, state};
-use crate::ellipsoid::Ellipsoid;
+use crate::ellipsoid::{Confidence, Ellipsoid};
 use crate::error::Result;
 use crate::kernels::linear_scores;
 use crate::linalg::{Cholesky, axpy, dot};
@@ -62,9 +62,22 @@ pub struct LastLayer {
     /// λ if it is given.
     given: Option<f64>,
     lambda: f64,
+    /// What widths are of in place of standard deviations, if something is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    theorem: Option<Theorem>,
     heads: Vec<Head>,
     #[serde(skip)]
     work: (Vec<f64>, Vec<f64>),
+}
+
+/// The confidence set of ridge regression ([`Confidence`]) with the noise as it is estimated: what its radius depends
+/// on besides.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Theorem {
+    /// The set of an action misses the truth with at most this probability δ.
+    pub(crate) delta: f64,
+    /// The bound S on the norm of an action's weights, in scaled rewards.
+    pub(crate) norm_bound: f64,
 }
 
 /// What is known of an action.
@@ -91,7 +104,8 @@ impl LastLayer {
         let trained = Trained::read(dim, inputs, params, key)?;
         let given = params.get("lambda").map(|_| params.real("lambda")).transpose()?;
         let lambda = given.unwrap_or(FIRST_LAMBDA);
-        let mut belief = LastLayer { trained, noise, given, lambda, heads: Vec::new(), work: Default::default() };
+        let (heads, work) = (Vec::new(), Default::default());
+        let mut belief = LastLayer { trained, noise, given, lambda, theorem: None, heads, work };
         if inputs == Inputs::Rows {
             belief.add_head();
         }
@@ -107,6 +121,17 @@ impl LastLayer {
     /// The same without a network: the regressions are on the scaled inputs.
     pub(crate) fn of_inputs(self) -> Self {
         LastLayer { trained: self.trained.of_inputs(), ..self }
+    }
+
+    /// The same, in contexts, with a hidden layer that grows with the history and heads that are affine besides.
+    pub(crate) fn growing(self) -> Self {
+        LastLayer { trained: self.trained.growing(), ..self }
+    }
+
+    /// The same with widths by the theorem: in contexts the width of an action is its interval's, not a standard
+    /// deviation.
+    pub(crate) fn with_theorem(self, theorem: Theorem) -> Self {
+        LastLayer { theorem: Some(theorem), ..self }
     }
 
     /// Mean and variance of the reward that an action is about to get in x, the noise included.
@@ -125,6 +150,7 @@ impl LastLayer {
             && self.lambda > 0.0
             && self.noise.shape > 0.0
             && self.noise.rate > 0.0
+            && self.theorem.is_none_or(|theorem| theorem.is_consistent())
             && self.heads.iter().all(|head| head.regression.dim() == size && head.loss >= 0.0)
     }
 
@@ -169,6 +195,14 @@ impl LastLayer {
         (squared * rate / shape).sqrt()
     }
 
+    /// The width of an action whose variance is this in units of its noise: a standard deviation, or by the theorem.
+    fn width(&self, head: Option<usize>, squared: f64) -> f64 {
+        let Some(Theorem { delta, norm_bound }) = self.theorem else { return self.spread(head, squared) };
+        let log_det_ratio = head.map_or(0.0, |head| self.heads[head].regression.log_det_ratio());
+        let confidence = Confidence { lambda: self.lambda, sigma: self.spread(head, 1.0), delta, norm_bound };
+        confidence.radius(log_det_ratio) * squared.sqrt()
+    }
+
     /// Shape and rate of the posterior of σ² of an action.
     fn noise_of(&self, head: Option<usize>) -> (f64, f64) {
         let Noise { own, shape, rate } = self.noise;
@@ -192,6 +226,12 @@ impl LastLayer {
     fn draw_noise(&self, head: Option<usize>, stream: &mut crate::rng::Stream) -> f64 {
         let (shape, rate) = self.noise_of(head);
         rate / gamma(stream, shape)
+    }
+}
+
+impl Theorem {
+    fn is_consistent(&self) -> bool {
+        self.delta > 0.0 && self.delta < 1.0 && self.norm_bound >= 0.0 && self.norm_bound.is_finite()
     }
 }
 
@@ -304,7 +344,7 @@ impl Heads for LastLayer {
         scores.clear();
         scores.extend(actions.iter().map(|(_, head)| {
             let (mean, squared) = self.mean_and_width(head, phi);
-            rewards.score(mean, scale, self.spread(head, squared))
+            rewards.score(mean, scale, self.width(head, squared))
         }));
     }
 
@@ -489,6 +529,32 @@ mod tests {
             let found = evidence(&sums, noise, 3.0).unwrap() - evidence(&sums, noise, 0.1).unwrap();
             let expected = log_density(3.0) - log_density(0.1);
             assert!((found - expected).abs() < 1e-7, "{found} {expected}");
+        }
+    }
+
+    /// σ̂·√(log det A − log det λI + 2·log(1/δ)) + √λ·S times √(φᵀA⁻¹φ), in units of rewards.
+    #[test]
+    fn widths_by_the_theorem_are_those_of_the_definition() {
+        let plain = learnt(OWN, &Settings::new().with("lambda", 0.4));
+        let belief = plain.clone().with_theorem(Theorem { delta: 0.05, norm_bound: 2.0 });
+        let (names, mut scratch, x) = ([Name::from("a"), Name::from("new")], Scratch::default(), [0.3, -0.2]);
+        let actions = Asked::new(&names, &[Some(1), None]);
+        let mut ask = |belief: &LastLayer| {
+            Heads::predict(belief, &x, actions, 1.0, &mut scratch);
+            scratch.scores().to_vec()
+        };
+        let (found, spreads) = (ask(&belief), ask(&plain));
+        for (i, head) in [Some(1), None].into_iter().enumerate() {
+            let log_det = head.map_or(0.0, |head: usize| belief.heads[head].regression.log_det_ratio());
+            let (shape, rate) = belief.noise_of(head);
+            let sigma = (rate / shape).sqrt();
+            let radius = sigma * (log_det - 2.0 * libm::log(0.05)).sqrt() + 0.4f64.sqrt() * 2.0;
+            assert!((found[i].width - radius / sigma * spreads[i].width).abs() < 1e-12 * found[i].width, "{i}");
+            assert_eq!(found[i].mean, spreads[i].mean);
+        }
+        assert!(belief.is_consistent());
+        for (delta, norm_bound) in [(0.0, 1.0), (1.0, 1.0), (f64::NAN, 1.0), (0.1, -1.0), (0.1, f64::INFINITY)] {
+            assert!(!belief.clone().with_theorem(Theorem { delta, norm_bound }).is_consistent());
         }
     }
 

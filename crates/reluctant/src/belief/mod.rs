@@ -12,7 +12,7 @@
 //! | [`LastLayer`] | Bayesian linear regression on the last layer of a trained network | `neural-linear`, `neural-linucb` |
 //! | [`Ensemble`] | bootstrapped networks with prior functions | `ensemble` |
 //! | [`Walk`] | a network that walks through the posterior by noisy steps | `lmc-ts` |
-//! | [`FrozenRelu`](crate::FrozenRelu) | a ReLU network whose activations are frozen | `ofu-relu`, `ofu-relu-plus` |
+//! | [`FrozenRelu`](crate::FrozenRelu) | a ReLU network whose activations are frozen | `ofu-relu`, `ofu-relu-plus` on rows |
 //! | [`PlausibleNetworks`] | the networks that explain what was seen | `plausible` |
 //!
 //! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once.
@@ -75,7 +75,7 @@ pub use gradient_heads::GradientHeads;
 pub use heads::{Asked, Heads};
 pub use ladder::Ladder;
 pub use last_layer::LastLayer;
-pub(crate) use last_layer::{LAMBDA, Noise};
+pub(crate) use last_layer::{LAMBDA, Noise, Theorem};
 pub use linear::Linear;
 pub(crate) use linear::add_draw;
 pub use network_gradients::NetworkGradients;

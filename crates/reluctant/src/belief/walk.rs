@@ -34,7 +34,7 @@ impl Walk {
     }
 
     pub(crate) fn is_consistent(&self) -> bool {
-        self.trained.is_consistent()
+        self.trained.is_consistent() && !self.trained.is_growing()
     }
 
     /// The value of a head at the features φ, the last of which is a one.

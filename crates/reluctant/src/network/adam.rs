@@ -167,7 +167,7 @@ impl Workspace {
     fn clear_gradient(&mut self, net: &SharedNet) {
         self.gradient.clear();
         self.gradient.resize(net.params().len(), 0.0);
-        self.hidden.resize(net.width(), 0.0);
+        self.hidden.resize(net.outputs(), 0.0);
         self.slopes.resize(net.width(), 0.0);
     }
 }

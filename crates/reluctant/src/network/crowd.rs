@@ -67,7 +67,8 @@ impl Crowd {
     pub(crate) fn is_consistent(&self) -> bool {
         let dim = self.dim();
         let sized = |net: &SharedNet| {
-            net.dim() == dim && (1..=MAX_WIDTH).contains(&(net.width() as u64)) && net.is_consistent(self.heads)
+            let wide = (1..=MAX_WIDTH).contains(&(net.width() as u64));
+            net.dim() == dim && wide && !net.has_affine_heads() && net.is_consistent(self.heads)
         };
         !self.nets.is_empty()
             && self.nets.len() == self.priors.len()

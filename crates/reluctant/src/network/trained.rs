@@ -37,9 +37,24 @@ pub(crate) struct Trained {
     /// Whether features are the scaled inputs themselves, so that there is nothing to train.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     linear: bool,
+    /// Whether the hidden layer grows with the history; then heads have an affine part of their own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    growing: bool,
     #[serde(skip)]
     work: Workspace,
 }
+
+/// The hidden units of a network that grows, for so many rewards: as many as their root says, within bounds. A
+/// regression on k units is off by about √(k/n) of the noise, so that more rewards can afford more of them.
+fn units(rewards: usize) -> usize {
+    let root = (UNITS_FOR_ROOT * (rewards as f64).sqrt()).ceil();
+    root.clamp(LEAST_UNITS as f64, MOST_UNITS as f64) as usize
+}
+
+/// Units for each of the root. This and the bounds were chosen on shuffles of real tables that are not reported.
+const UNITS_FOR_ROOT: f64 = 4.0;
+const LEAST_UNITS: usize = 16;
+const MOST_UNITS: usize = 128;
 
 impl Trained {
     /// Reads `width`, `growth`, `epochs`, `rate` and `decay`.
@@ -54,6 +69,7 @@ impl Trained {
             blown_up: 0,
             langevin: None,
             linear: false,
+            growing: false,
             work: Workspace::default(),
         })
     }
@@ -68,9 +84,22 @@ impl Trained {
         Trained { linear: true, ..self }
     }
 
+    /// The same, before it has heads, with a hidden layer that grows and heads that are affine besides: features are
+    /// the hidden units and the scaled inputs.
+    pub(crate) fn growing(self) -> Self {
+        let stream = &mut self.key.purpose(Purpose::Start).stream();
+        let net = SharedNet::start(self.net.dim(), units(0), stream).with_affine_heads();
+        Trained { growing: true, net, ..self }
+    }
+
+    /// Whether the hidden layer grows.
+    pub(crate) fn is_growing(&self) -> bool {
+        self.growing
+    }
+
     /// How many features there are, the one at the end included.
     pub(crate) fn feature_count(&self) -> usize {
-        if self.linear { self.net.dim() } else { self.net.width() }.saturating_add(1)
+        if self.linear { self.net.dim() } else { self.net.outputs() }.saturating_add(1)
     }
 
     /// From now on networks are trained with so many times the weight decay.
@@ -82,6 +111,7 @@ impl Trained {
     pub(crate) fn is_consistent(&self) -> bool {
         (1..=MAX_WIDTH).contains(&(self.net.width() as u64))
             && self.net.is_consistent(self.heads)
+            && self.net.has_affine_heads() == self.growing
             && self.training.is_consistent()
             && self.langevin.is_none_or(|langevin| langevin.is_consistent())
             && self.history.is_consistent(self.net.dim(), self.heads)
@@ -119,8 +149,8 @@ impl Trained {
         self.heads += 1;
     }
 
-    /// The scaled x into `scaled`, and the hidden units there, followed by a one, into `hidden`; without a network the
-    /// scaled x in their place.
+    /// The scaled x into `scaled`, and what heads see there, followed by a one, into `hidden`: the hidden units, and
+    /// with affine heads the scaled x; without a network the scaled x alone.
     pub(crate) fn features(&self, x: &[f64], scaled: &mut Vec<f64>, hidden: &mut Vec<f64>) {
         self.history.scale(x, scaled);
         hidden.clear();
@@ -128,7 +158,7 @@ impl Trained {
         if self.linear {
             hidden[..scaled.len()].copy_from_slice(scaled);
         } else {
-            self.net.hidden(scaled, &mut hidden[..self.net.width()]);
+            self.net.hidden(scaled, &mut hidden[..self.net.outputs()]);
         }
     }
 
@@ -164,6 +194,9 @@ impl Trained {
             return;
         }
         let n = self.history.len();
+        if self.growing {
+            self.net.widen(units(n), &mut self.key.round(n as u64).purpose(Purpose::Start).stream());
+        }
         let mut stream = self.key.round(n as u64).purpose(Purpose::Shuffle).stream();
         self.work.visit(0..n as u32);
         self.training.adam(n).train(&mut self.net, self.history.data(), &mut stream, &mut self.work);
@@ -175,7 +208,8 @@ impl Trained {
             // Training that blew up starts over rather than poison every later round.
             self.blown_up = self.blown_up.saturating_add(1);
             let mut stream = self.key.purpose(Purpose::Start).stream();
-            self.net = SharedNet::start(self.net.dim(), self.net.width(), &mut stream);
+            let net = SharedNet::start(self.net.dim(), self.net.width(), &mut stream);
+            self.net = if self.growing { net.with_affine_heads() } else { net };
             (0..self.heads).for_each(|_| self.net.add_head());
         }
     }
@@ -202,6 +236,24 @@ mod tests {
             .filter(|_| trained.observe(0, &[normal(&mut stream), normal(&mut stream)], normal(&mut stream)))
             .collect();
         assert_eq!(times, [1, 2, 3, 5, 8, 12, 18]);
+    }
+
+    /// As many units as four times the root of the rewards says, within bounds; features are units, inputs and a one.
+    #[test]
+    fn a_network_that_grows_has_more_units_for_more_rewards() {
+        assert_eq!([0, 1, 16, 17, 100, 1024, 1 << 40].map(units), [16, 16, 16, 17, 40, 128, 128]);
+        let mut trained = made(&Settings::new().with("growth", 1.0)).growing();
+        (0..2).for_each(|_| trained.add_head());
+        let mut stream = Key::new(2).stream();
+        for i in 0..260 {
+            trained.observe(i % 2, &[normal(&mut stream), normal(&mut stream)], normal(&mut stream));
+        }
+        // The last training was after the 256th reward.
+        assert_eq!((trained.net().width(), trained.feature_count()), (64, 64 + 2 + 1));
+        let (mut scaled, mut features) = (Vec::new(), Vec::new());
+        trained.features(&[0.3, -0.4], &mut scaled, &mut features);
+        assert_eq!(features[64..], [scaled[0], scaled[1], 1.0]);
+        assert!(trained.is_consistent() && !Trained { growing: false, ..trained }.is_consistent());
     }
 
     /// Two actions whose rewards depend on x in opposite ways, in units far from one.

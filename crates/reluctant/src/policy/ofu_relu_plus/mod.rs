@@ -10,6 +10,10 @@
 //! the user gives. Regret is Õ(√T) where 8·log b / log a ≤ 1/2 (Theorem 4.4).
 //!
 //! The history is kept, because each batch needs it again: memory grows with T.
+//!
+//! Where named actions share a context it is another model, which explores by optimism alone (`in_contexts.rs`).
+
+mod in_contexts;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +24,7 @@ use super::{Build, Contexts, Entry, Fitted, Policy, Restore, Sample, Snapshot, c
 use crate::action::{Action, check_observation};
 use crate::choice::{Choice, Score};
 use crate::ellipsoid::Confidence;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::estimate::Samples;
 use crate::frozen::FrozenRelu;
 use crate::offer::Offer;
@@ -34,7 +38,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "ofu-relu in growing batches that guess the gap, so that it need not be known",
     citation: "Xu, Bastani, Goel and Bastani (2024), Stochastic bandits with ReLU neural networks, Algorithm 2",
     params: &[
-        NEURONS,
+        Param { initial: Initial::Auto("must be given, but in contexts grows with the rewards"), ..NEURONS },
         confidence::LAMBDA,
         confidence::SIGMA,
         confidence::DELTA,
@@ -49,7 +53,7 @@ pub(super) const ENTRY: Entry = Entry {
             "a",
             Initial::real(2.0),
             Kind::Real { min: 1.01, max: 1e6, above: false, below: false },
-            "growth of the batches",
+            "growth of the batches, in contexts too",
         ),
         Param::new(
             "b",
@@ -72,17 +76,18 @@ pub(super) const ENTRY: Entry = Entry {
         Param::new("alpha0", Initial::real(0.5), Kind::POSITIVE, "literal schedule: separation α₀ of the neurons"),
         Param::new(
             "norm_bound",
-            Initial::Auto("√(k(4 + (1 + slope)²)), the paper's √(5k) for ReLUs"),
+            Initial::Auto("√(k(4 + (1 + slope)²)), the paper's √(5k) for ReLUs; in contexts 1"),
             Kind::NOT_NEGATIVE,
             "bound S on the norm of the true weights",
         ),
+        in_contexts::RADIUS,
         SIGNS,
         SLOPE,
         BIASES,
         RESTARTS,
     ],
     sphere: true,
-    contexts: Contexts::ModelEach,
+    contexts: Contexts::Shared(in_contexts::SHARED),
     samples: &[
         Sample {
             name: "scaled",
@@ -203,6 +208,10 @@ impl Config {
 
 impl OfuReluPlus {
     fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
+        if params.get(NEURONS.name).is_none() {
+            let expected = format!("{} ({})", NEURONS.allowed(), NEURONS.doc);
+            return Err(Error::Missing { name: format!("{} of {}", NEURONS.name, ENTRY.name), expected });
+        }
         let fitting = Fitting::read(dim, params)?;
         let confidence = confidence::read(params, fitting.norm_bound(params.flag("biases")?))?;
         let schedule = match params.word("schedule")? {
