@@ -203,7 +203,8 @@ class PlausibleRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self, X: ArrayLike, return_std: bool = False
     ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The mean at every row of ``X``, and how unsure it is if ``return_std``: without the noise of a target."""
-        mean, spread = self.belief_.predict(self._asked(X))
+        inputs = self._asked(X)
+        mean, spread = self.belief_.predict(inputs)
         mean = self._level + self._height * mean
         return (mean, self._height * spread) if return_std else mean
 

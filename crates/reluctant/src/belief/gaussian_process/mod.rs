@@ -86,6 +86,11 @@ impl GaussianProcess {
         self.process.gp.evidence()
     }
 
+    /// σ² as it has it.
+    pub(crate) fn noise(&self) -> f64 {
+        self.process.gp.noise()
+    }
+
     /// In a few words, which kernel it has.
     pub(crate) fn kernel(&self) -> String {
         self.process.gp.kernel().to_string()

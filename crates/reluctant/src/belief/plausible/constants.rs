@@ -68,9 +68,9 @@ pub(super) const SHORTEST: f64 = 1e-12;
 
 // How other networks are proposed.
 
-/// Proposals a round until [`EARLY_UNTIL`] observations, when fits are cheap and it is decided which optimum is believed
-/// in. Then fewer, by the square of the observations. The worst of seven hundred trials is 41 with it, 134 without;
-/// seeds 905 to 912.
+/// Proposals a round until [`EARLY_UNTIL`] observations, when fits are cheap and it is decided which optimum is
+/// believed in. Then fewer, by the square of the observations. The worst of seven hundred trials is 41 with it, 134
+/// without; seeds 905 to 912.
 pub(super) const EARLY: f64 = 10.0;
 /// Chosen with [`EARLY`].
 pub(super) const EARLY_UNTIL: f64 = 100.0;

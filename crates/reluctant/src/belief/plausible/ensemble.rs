@@ -165,6 +165,19 @@ impl Ensemble {
         (self.worth + n) * libm::log(squares) + price
     }
 
+    /// The same for a model that has found a noise level of its own, σ² = `noise`. One that is below what the guess
+    /// allows would win wherever there is none, and one that is worse had nothing to be found by, as where all rewards
+    /// are the same: then as if it were not known.
+    pub(super) fn cost_with_noise(&self, (loss, price): (f64, f64), noise: f64, n: f64) -> f64 {
+        let unknown = self.cost_of((loss, price), n);
+        let total = self.worth + n;
+        if noise * total < self.worth * self.guess * self.guess {
+            return unknown;
+        }
+        // Of an unknown noise level the best is squares/(worth + n), and the squares then cost about n.
+        unknown.min(loss / noise + price + n * libm::log(noise) - n + total * libm::log(total))
+    }
+
     /// The cost of the best network; nothing if there is none.
     pub(super) fn cost_of_best(&self, n: f64) -> f64 {
         let costs = self.members.iter().map(|member| self.cost_of((member.loss, self.price(member)), n));

@@ -360,7 +360,8 @@ impl PlausibleNetworks {
             let networks = self.ensemble.cost_of_best(seen);
             self.line.advantage = networks - self.ensemble.cost_of(self.line.evidence(), seen);
             if let Some(infinite) = &mut self.infinite {
-                infinite.advantage = networks - self.ensemble.cost_of(infinite.belief.evidence(), seen);
+                let (evidence, noise) = (infinite.belief.evidence(), infinite.belief.noise());
+                infinite.advantage = networks - self.ensemble.cost_with_noise(evidence, noise, seen);
             }
         }
     }

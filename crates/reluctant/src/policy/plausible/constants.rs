@@ -15,9 +15,9 @@ pub(super) const PROCESS_WIDTH: f64 = 1.0;
 pub(super) const EXPLORATIONS: f64 = 3.0;
 /// The first one comes after so many observations: the first choices explore as it is.
 pub(super) const EXPLORED_FROM: u64 = 8;
-/// How large rewards may be elsewhere, in units of those observed. Above 1, so that a novice finds what nobody tried more
-/// promising than what everybody likes. Seed 7241.
-pub(super) const SURPRISE: f64 = 1.3;
+/// How much rewards may differ elsewhere, in units of how much those observed do. Above 1, so that a novice finds what
+/// nobody tried more promising than what everybody likes. Seed 7241.
+pub(super) const SURPRISE: f64 = 1.5;
 
 // The frozen stage.
 
