@@ -17,7 +17,7 @@ pub(super) const EXPLORATIONS: f64 = 3.0;
 pub(super) const EXPLORED_FROM: u64 = 8;
 /// How much rewards may differ elsewhere, in units of how much those observed do. Above 1, so that a novice finds what
 /// nobody tried more promising than what everybody likes. Seed 7241.
-pub(super) const SURPRISE: f64 = 1.5;
+pub(super) const SURPRISE: f64 = 1.25;
 
 // The frozen stage.
 
