@@ -39,3 +39,33 @@ fn orthonormal_arms_are_all_tried() {
         assert!(last > 45, "{pays}: {last} of 90");
     }
 }
+
+/// In many dimensions networks have too many unknowns: a line and a Gaussian process are left, and they learn.
+#[test]
+fn many_dimensions_are_left_to_a_process_and_a_line() {
+    let (dim, key) = (100, Key::new(5));
+    let mut policy = told_nothing(dim, key);
+    let mut scratch = Scratch::default();
+    let mut stream = key.round(9).stream();
+    let mut rewards = Vec::new();
+    for round in 0..60 {
+        let arms: Vec<f64> = (0..20 * dim).map(|_| 0.1 * normal(&mut stream)).collect();
+        let rows = Rows::new(dim, &arms).unwrap();
+        let row = policy.select(rows.into(), key.round(round), &mut scratch).unwrap().index.unwrap();
+        let reward = 3.0 * rows.get(row)[0] + 0.01 * normal(&mut stream);
+        policy.update(rows.get(row), reward).unwrap();
+        rewards.push(reward);
+        if round == 30 {
+            policy = policy.snapshot().unwrap().restore().unwrap();
+        }
+    }
+    let late = rewards[30..].iter().sum::<f64>() / 30.0;
+    assert!(late > 0.05, "{late}");
+    let explained = policy.explain(&arms_of(dim)).unwrap();
+    assert!(!explained.model.contains("networks of"), "{}", explained.model);
+    assert!(policy.network().is_none());
+}
+
+fn arms_of(dim: usize) -> Vec<f64> {
+    (0..dim).map(|i| f64::from(u8::from(i == 0))).collect()
+}

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::constants::{DOUBT, MOST_NEURONS, MOST_UNKNOWNS, PAIR_SPREAD, PAIRED};
+use super::constants::{DOUBT, FEWEST_NEURONS, MOST_NEURONS, MOST_UNKNOWNS, PAIR_SPREAD, PAIRED};
 use crate::limits::LIMIT;
 use crate::linalg::normalise;
 use crate::relu::{MAX_NEURONS, ReluNet};
@@ -45,10 +45,10 @@ impl Form {
         }
     }
 
-    /// Whether there are networks at all: if their number of neurons is not given, one neuron must not have too many
+    /// Whether there are networks at all: if their number of neurons is not given, a few must not have too many
     /// unknowns.
     pub(super) fn is_affordable(&self) -> bool {
-        self.neurons > 0 || self.shape.freedom(self.dim) <= MOST_UNKNOWNS
+        self.neurons > 0 || FEWEST_NEURONS * self.shape.freedom(self.dim) <= MOST_UNKNOWNS
     }
 
     /// The unknowns of a network of `neurons` neurons.
