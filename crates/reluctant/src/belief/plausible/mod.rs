@@ -234,6 +234,12 @@ impl PlausibleNetworks {
         self.line.advantage < -REFUTED
     }
 
+    /// Whether the process explains what was seen better than the line does. Where it does not, all that was tried is
+    /// in order, and there is nothing to look for elsewhere.
+    pub(crate) fn refutes_line_by(&self, infinite: &Infinite) -> bool {
+        infinite.advantage > self.line.advantage
+    }
+
     /// Whether the number of neurons was told.
     pub(crate) fn is_told(&self) -> bool {
         self.ensemble.form.neurons > 0
@@ -286,12 +292,6 @@ impl PlausibleNetworks {
         self.woken = self.woken.saturating_add(1);
         self.history.wake();
         self.ensemble.thaw(&self.history);
-    }
-
-    /// What a novice would think of every row, who does not presume to know how smooth rewards are
-    /// ([`super::GaussianProcess`]); false, and nothing done, if there is none.
-    pub(crate) fn predict_as_novice(&self, rows: Rows<'_>, amplitude: f64, scratch: &mut Scratch) -> bool {
-        self.infinite.as_ref().is_some_and(|infinite| infinite.belief.predict_as_novice(rows, amplitude, scratch))
     }
 
     /// Every observation that is kept.

@@ -7,7 +7,7 @@
 //! is found; if not, the observation refutes them, and the next check looks elsewhere. Checks come at a rate of
 //! 1/n, so their cost grows like log T.
 //!
-//! A line and a Gaussian process know no hopeful sixteenth. While one of them acts a few rounds are *explorations*, in
+//! A Gaussian process knows no hopeful sixteenth. While it acts a few rounds are *explorations*, in
 //! which an arm is worth what a novice expects of it: one who knows what was observed but does not presume to know how
 //! smooth rewards are, and so expects surprises wherever nothing was tried. They cost nothing once everything was.
 //!
@@ -48,14 +48,18 @@ impl Plausible {
     pub(super) fn score_by_belief(&self, rows: Rows<'_>, scratch: &mut Scratch) {
         match self.belief.step() {
             Step::Networks => self.score_by_networks(rows, true, scratch),
-            _ if self.explores() && self.belief.predict_as_novice(rows, SURPRISE, scratch) => {}
             Step::Line(line) => line.score(rows, LINE_WIDTH, &mut scratch.scores),
-            Step::Infinite(infinite) => infinite.belief.predict(rows, PROCESS_WIDTH, scratch),
+            Step::Infinite(infinite) => {
+                let explores = self.is_exploration() && self.belief.refutes_line_by(infinite);
+                if !explores || !infinite.belief.predict_as_novice(rows, SURPRISE, scratch) {
+                    infinite.belief.predict(rows, PROCESS_WIDTH, scratch);
+                }
+            }
         }
     }
 
-    /// Whether this round is an exploration, if a line or the Gaussian process acts.
-    fn explores(&self) -> bool {
+    /// Whether this round is an exploration, if the Gaussian process acts and explains more than a line does.
+    fn is_exploration(&self) -> bool {
         is_due(EXPLORATIONS, EXPLORED_FROM, self.belief.seen())
     }
 
