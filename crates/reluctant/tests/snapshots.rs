@@ -107,7 +107,7 @@ fn networks_of_a_size_that_is_not_considered_are_refused() {
     let sample =
         policy::find("plausible").unwrap().samples.iter().find(|sample| sample.name == "unknown_size").unwrap();
     let mut bad = saved("plausible", sample, 5);
-    let network = bad.state.pointer_mut("/ensemble/members/1/network").unwrap();
+    let network = bad.state.pointer_mut("/belief/ensemble/members/1/network").unwrap();
     for _ in 0..20 {
         network["theta"].as_array_mut().unwrap().extend([json!(0.6), json!(0.8)]);
         network["signs"].as_array_mut().unwrap().push(json!(1.0));

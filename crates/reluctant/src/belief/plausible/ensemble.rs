@@ -14,7 +14,7 @@ use super::refit::{Effort, losses, refit};
 use super::sizes::{self, Forecast, Sizes};
 use crate::limits::LIMIT;
 use crate::linalg::{axpy, dot, norm};
-use crate::relu::{MAX_NEURONS, ReluNet};
+use crate::relu::ReluNet;
 use crate::rng::{Stream, uniform};
 use crate::spare::with_zeros;
 
@@ -337,9 +337,7 @@ impl Ensemble {
 
     pub(super) fn is_consistent(&self, dim: usize) -> bool {
         let form = self.form;
-        let (fewest, most) = form.sizes();
-        form.dim == dim
-            && form.neurons <= MAX_NEURONS
+        form.is_consistent(dim)
             && self.members.len() == self.weights.len()
             && self.members.len() != 1
             && self.next < self.members.len().max(1)
@@ -354,7 +352,7 @@ impl Ensemble {
                 .members
                 .iter()
                 .all(|m| m.network.dim() == dim && m.damping > 0.0 && !m.loss.is_nan() && m.learned.is_finite())
-            && self.members.iter().all(|m| (fewest..=most).contains(&m.network.neurons()))
+            && self.members.iter().all(|m| form.has_size(m.network.neurons()))
     }
 }
 

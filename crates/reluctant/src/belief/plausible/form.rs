@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::constants::{DOUBT, FEWEST_NEURONS, MOST_NEURONS, MOST_UNKNOWNS, PAIR_SPREAD, PAIRED};
-use crate::limits::LIMIT;
+use crate::limits::{LIMIT, MAX_FEATURES};
 use crate::linalg::normalise;
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Stream, normal, uniform};
@@ -43,6 +43,17 @@ impl Form {
             0 => (1, MOST_NEURONS.min(MOST_UNKNOWNS / self.shape.freedom(self.dim)).max(1)),
             given => (given.saturating_sub(DOUBT).max(1), given.saturating_add(DOUBT).min(MAX_NEURONS)),
         }
+    }
+
+    /// Whether networks of `neurons` neurons are considered.
+    pub(super) fn has_size(&self, neurons: usize) -> bool {
+        let (fewest, most) = self.sizes();
+        (fewest..=most).contains(&neurons)
+    }
+
+    /// Whether the other methods can be asked: they take a form of `dim` dimensions that was checked.
+    pub(super) fn is_consistent(&self, dim: usize) -> bool {
+        self.dim == dim && (2..=MAX_FEATURES).contains(&dim) && self.neurons <= MAX_NEURONS
     }
 
     /// Whether there are networks at all: if their number of neurons is not given, a few must not have too many

@@ -174,9 +174,11 @@ impl PlausibleNetworks {
 
     pub(crate) fn is_consistent(&self) -> bool {
         let (dim, seen) = (self.history.dim(), self.seen());
+        if !(2..=MOST_NETWORKS).contains(&self.kept) || !self.ensemble.form.is_consistent(dim) {
+            return false;
+        }
         let crowd = if self.ensemble.form.is_affordable() { crowd::crowd(self.kept, seen) } else { 0 };
-        (2..=MOST_NETWORKS).contains(&self.kept)
-            && self.ensemble.members.len() == crowd
+        self.ensemble.members.len() == crowd
             && self.history.networks() == crowd
             && self.history.len() as u64 <= seen
             && (crowd == 0 || (seen == 0) == (self.history.len() == 0))
