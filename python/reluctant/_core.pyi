@@ -156,7 +156,7 @@ class PlausibleNetworks:
         neurons: int | None = None,
         *,
         sigma: float | None = None,
-        signs: Literal["ones", "free"] = "ones",
+        signs: Literal["ones", "free"] | None = None,
         networks: int = 32,
         budget: int = 2000,
         seed: int = 0,

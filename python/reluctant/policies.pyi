@@ -393,7 +393,7 @@ class Plausible(Policy):
         seed: int = 0,
         neurons: int | None = 0,
         sigma: float | Literal["auto"] | None = None,
-        signs: Literal["ones", "free"] | None = "ones",
+        signs: Literal["ones", "free"] | Literal["auto"] | None = None,
         networks: int | None = 32,
         mode: Literal["optimism", "sampling"] | None = "optimism",
         optimism: float | None = 1.5,

@@ -18,7 +18,7 @@ def world(count: int = 80) -> tuple[Any, Any]:
 
 def test_it_finds_the_networks_of_the_paper_and_knows_where_it_is_unsure() -> None:
     X, y = world()
-    belief = PlausibleNetworks(2)
+    belief = PlausibleNetworks(2, signs="ones")
     assert belief.networks == [] and belief.seen == 0
     belief.learn(X[:60], y[:60])
     assert belief.seen == 60 and "networks" in belief.model

@@ -52,20 +52,21 @@ impl PlausibleNetworks {
 #[pymethods]
 impl PlausibleNetworks {
     #[new]
-    #[pyo3(signature = (dim, neurons = None, *, sigma = None, signs = "ones", networks = 32, budget = 2000, seed = 0))]
+    #[pyo3(signature = (dim, neurons = None, *, sigma = None, signs = None, networks = 32, budget = 2000, seed = 0))]
     fn new(
         dim: &Bound<'_, PyAny>,
         neurons: Option<&Bound<'_, PyAny>>,
         sigma: Option<f64>,
-        signs: &str,
+        signs: Option<&str>,
         networks: usize,
         budget: usize,
         seed: u64,
     ) -> PyResult<Self> {
         let free_signs = match signs {
-            "ones" => false,
-            "free" => true,
-            other => return Err(refuse(Error::out_of_range("signs", other, "one of ones, free"))),
+            None => None,
+            Some("ones") => Some(false),
+            Some("free") => Some(true),
+            Some(other) => return Err(refuse(Error::out_of_range("signs", other, "one of ones, free"))),
         };
         let dim = whole("dim", dim, 2..=1_000_000)? as usize;
         let neurons = neurons.map_or(Ok(0), |neurons| whole("neurons", neurons, 1..=MAX_NEURONS as u64))? as usize;

@@ -188,7 +188,9 @@ fn rewards_that_no_network_explains_end_in_the_linear_model() {
             }
             assert!(regret <= allowed + 1e-9, "{name}: {regret} is above {allowed}");
             let warning = policy.explain(&[1.0, 0.0]).unwrap().warning;
-            assert!(!flagged || warning.is_some(), "{name}");
+            // Networks of any signs and lengths, which there are if nothing is told, explain all but an offset.
+            let is_explained = settings == Settings::new() && name != "offset";
+            assert!(!flagged || is_explained || warning.is_some(), "{name}");
         }
     }
 }

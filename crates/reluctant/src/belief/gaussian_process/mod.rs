@@ -1,7 +1,6 @@
 //! The belief of `gp-ucb` and `gp-ts`: a process whose hyperparameters are given or found by evidence.
 
 mod heads;
-mod novice;
 mod params;
 mod process;
 mod search;
@@ -14,6 +13,7 @@ use self::search::Search;
 use super::{Belief, state};
 use crate::error::Result;
 use crate::gp::{Data, Kernel, Path, fit};
+use crate::limits::LIMIT;
 use crate::offer::Rows;
 use crate::params::Params;
 use crate::rng::{Key, Purpose};
@@ -27,6 +27,10 @@ pub(crate) use self::params::{BIAS, BUDGET, DEPTH, KERNEL, LEEWAY, LENGTH, SIGMA
 /// and for the last time at the second number.
 const FIRST_FIT: usize = 16;
 const LAST_FIT: usize = 256;
+
+/// Before the first search the variance of the kernel is this share of the mean square of the rewards, but at least
+/// that of the first kernel. Less, and rewards that are all far above zero look as if the first were the top.
+const RAISED: f64 = 0.25;
 
 /// A process whose hyperparameters are given or found by evidence.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -156,6 +160,23 @@ impl GaussianProcess {
     }
 }
 
+impl GaussianProcess {
+    /// Before the first search: a kernel as high as the rewards are, with noise in proportion.
+    fn raise(&mut self) {
+        let Some((xs, ys)) = self.search.as_ref().and_then(Search::observed_before_all) else { return };
+        let (first, sigma) = Wanted::NOTHING.first();
+        let square = ys.iter().map(|y| y * y).sum::<f64>() / ys.len().max(1) as f64;
+        let variance = (RAISED * square).clamp(first.variance, LIMIT);
+        let sigma = sigma * (variance / first.variance).sqrt();
+        let kernel = Kernel { variance, ..first };
+        if kernel != self.process.gp.kernel() {
+            let mut process = Process::renewed(&self.process, kernel, sigma, self.budget);
+            xs.chunks_exact(self.process.gp.dim()).zip(ys).for_each(|(x, &y)| process.gp.update(x, y));
+            (self.process, self.sigma) = (process, sigma);
+        }
+    }
+}
+
 impl Belief for GaussianProcess {
     fn kind(&self) -> &'static str {
         "Gaussian process"
@@ -173,6 +194,7 @@ impl Belief for GaussianProcess {
         self.process.learn(x, y);
         self.remember(x, y);
         self.search(x, y);
+        self.raise();
     }
 
     fn predict(&self, rows: Rows<'_>, scale: f64, scratch: &mut Scratch) {

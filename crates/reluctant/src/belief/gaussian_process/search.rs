@@ -82,9 +82,10 @@ impl Search {
         Search { wanted, frame, xs, ys, of, next: FIRST, alive, stage: Stage::Resting }
     }
 
-    /// What was observed: points, one after the other, and rewards.
-    pub(super) fn observations(&self) -> (&[f64], &[f64]) {
-        (&self.xs, &self.ys)
+    /// What was observed, points one after the other and rewards, if nothing is given and the first search is still to
+    /// come.
+    pub(super) fn observed_before_all(&self) -> Option<(&[f64], &[f64])> {
+        (self.wanted.cautious && self.ys.len() < FIRST).then_some((&self.xs, &self.ys))
     }
 
     /// Whether there is nothing more to do.

@@ -4,19 +4,13 @@
 use super::constants::{CHECKED_FROM, CHECKS};
 
 /// Whether the round after `seen` observations is a check.
-pub(crate) fn is_check(seen: u64) -> bool {
-    is_due(CHECKS, CHECKED_FROM, seen)
-}
-
-/// Whether the round after `seen` observations is one of those of which there are `rate` while the number of
-/// observations grows e-fold, after the first `from`.
-pub(crate) fn is_due(rate: f64, from: u64, seen: u64) -> bool {
+pub(super) fn is_check(seen: u64) -> bool {
     let n = seen as f64;
-    let rounds = rate * libm::log(n);
-    // One more observation adds at most rate/n: mostly there is no need for a second logarithm.
-    seen >= from
-        && rounds.floor() + 1.0 - rounds < 1.01 * rate / n
-        && (rate * libm::log(n + 1.0)).floor() > rounds.floor()
+    let checks = CHECKS * libm::log(n);
+    // One more observation adds at most CHECKS/n: mostly there is no need for a second logarithm.
+    seen >= CHECKED_FROM
+        && checks.floor() + 1.0 - checks < 1.01 * CHECKS / n
+        && (CHECKS * libm::log(n + 1.0)).floor() > checks.floor()
 }
 
 #[cfg(test)]

@@ -14,9 +14,9 @@ use std::ops::RangeInclusive;
 /// to 912.
 pub(super) const MOST_NEURONS: usize = 16;
 /// The most unknowns of a network whose number of neurons is not given: a step of a refit takes a time like their
-/// square. So there are 16 neurons up to 11 dimensions, and 8 in 20. For speed.
-pub(super) const MOST_UNKNOWNS: usize = 160;
-/// Where so many neurons have too many unknowns there are no networks at all, beyond 41 dimensions: fewer say little
+/// square. So there are 16 neurons up to 6 dimensions, and 5 in 20. For speed.
+pub(super) const MOST_UNKNOWNS: usize = 100;
+/// Where so many neurons have too many unknowns there are no networks at all, beyond 25 dimensions: fewer say little
 /// that a line does not. For speed.
 pub(super) const FEWEST_NEURONS: usize = 4;
 /// Beside a number of neurons that is given, so many more or fewer are considered. Seeds 905 to 912.

@@ -49,7 +49,7 @@ pub(super) struct Ensemble {
 impl Ensemble {
     pub(super) fn new(form: Form, count: usize, sigma: Option<f64>, stream: &mut Stream) -> Self {
         let members = (0..count).map(|m| {
-            let neurons = if form.neurons > 0 { form.neurons } else { sizes::imagine(m) };
+            let neurons = if form.neurons > 0 { form.neurons } else { sizes::imagine(m).min(form.sizes().1) };
             let mut network = ReluNet::random(form.dim, neurons, stream);
             let paired = form.imagine(&mut network, 1.0, stream);
             Member { paired, ..Member::new(network) }

@@ -62,6 +62,12 @@ impl Form {
         self.neurons > 0 || FEWEST_NEURONS * self.shape.freedom(self.dim) <= MOST_UNKNOWNS
     }
 
+    /// Whether some rounds are checks. Networks of any signs and lengths of which nothing is told need none: where
+    /// nothing was tried they expect so many different things that their spread leads there by itself.
+    pub(super) fn has_checks(&self) -> bool {
+        self.neurons > 0 || self.shape == Shape::Unit
+    }
+
     /// The unknowns of a network of `neurons` neurons.
     pub(super) fn unknowns(&self, neurons: usize) -> f64 {
         (neurons * self.shape.freedom(self.dim)) as f64

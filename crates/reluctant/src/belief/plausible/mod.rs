@@ -68,7 +68,7 @@ use crate::offer::Rows;
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, Stream};
 use crate::scratch::Scratch;
-pub(crate) use checks::{is_check, is_due};
+use checks::is_check;
 pub(crate) use constants::{BUDGETS, CHECKED_FROM, MOST_NETWORKS};
 use constants::{LINE_CONVINCING, REFUTED};
 use ensemble::Ensemble;
@@ -83,8 +83,9 @@ pub(crate) use predictions::Width;
 pub struct PlausibleOptions {
     /// The number of neurons; 0: chosen by evidence, with a line and a Gaussian process beside the networks.
     pub neurons: usize,
-    /// Whether neurons have any length and sign; otherwise they are of unit length and are added.
-    pub free_signs: bool,
+    /// Whether neurons have any length and sign; otherwise they are of unit length and are added. If that is not said
+    /// they have any, unless the number of neurons is told: then it is the paper's network.
+    pub free_signs: Option<bool>,
     /// A first guess of the noise level; residuals correct it.
     pub sigma: Option<f64>,
     /// How many networks are kept; four times as many in the first rounds.
@@ -95,7 +96,7 @@ pub struct PlausibleOptions {
 
 impl Default for PlausibleOptions {
     fn default() -> Self {
-        PlausibleOptions { neurons: 0, free_signs: false, sigma: None, networks: 32, budget: 2000 }
+        PlausibleOptions { neurons: 0, free_signs: None, sigma: None, networks: 32, budget: 2000 }
     }
 }
 
@@ -117,7 +118,8 @@ impl PlausibleOptions {
         if let Some(sigma) = self.sigma.filter(|sigma| !sigma.is_finite() || *sigma < 0.0) {
             return Err(Error::out_of_range("sigma", sigma, "a number at least 0"));
         }
-        let shape = if self.free_signs { Shape::Signed } else { Shape::Unit };
+        let free_signs = self.free_signs.unwrap_or(self.neurons == 0);
+        let shape = if free_signs { Shape::Signed } else { Shape::Unit };
         let form = Form { dim, neurons: self.neurons, shape };
         if self.neurons > 0 {
             check_features((form.sizes().1 + 1) * dim, "dim times neurons + 4")?;
@@ -236,15 +238,24 @@ impl PlausibleNetworks {
         self.line.advantage < -REFUTED
     }
 
-    /// Whether the process explains what was seen better than the line does. Where it does not, all that was tried is
-    /// in order, and there is nothing to look for elsewhere.
-    pub(crate) fn refutes_line_by(&self, infinite: &Infinite) -> bool {
-        infinite.advantage > self.line.advantage
-    }
-
     /// Whether the number of neurons was told.
     pub(crate) fn is_told(&self) -> bool {
         self.ensemble.form.neurons > 0
+    }
+
+    /// Whether some rounds are checks.
+    pub(crate) fn has_checks(&self) -> bool {
+        self.ensemble.form.has_checks()
+    }
+
+    /// Whether the round after `seen` observations is a check.
+    pub(crate) fn is_check(&self, seen: u64) -> bool {
+        self.has_checks() && is_check(seen)
+    }
+
+    /// Whether there are any networks: in many dimensions they have too many unknowns.
+    pub(crate) fn has_networks(&self) -> bool {
+        !self.ensemble.members.is_empty()
     }
 
     /// The most observations kept for refits.

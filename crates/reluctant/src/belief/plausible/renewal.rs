@@ -72,7 +72,7 @@ impl Ensemble {
             let start = if vary { self.variation(stream) } else { self.new_start(stream) };
             self.propose(start, history, stream);
         }
-        if is_check(seen) && self.is_determined(seen as f64) {
+        if self.form.has_checks() && is_check(seen) && self.is_determined(seen as f64) {
             for _ in 0..SEARCH {
                 let start = self.new_start(stream);
                 self.propose(start, history, stream);

@@ -30,10 +30,9 @@ mod sphere;
 
 use serde::{Deserialize, Serialize};
 
-use super::ofu_relu::SIGNS;
 use super::{Build, Contexts, Entry, Explanation, Fitted, Policy, Restore, Sample, Snapshot, confidence, read_state};
 use crate::action::{Action, check_observation, check_vector};
-use crate::belief::plausible::{BUDGETS, MOST_NETWORKS, is_check};
+use crate::belief::plausible::{BUDGETS, MOST_NETWORKS};
 use crate::belief::{Belief, PlausibleNetworks, PlausibleOptions};
 use crate::choice::{Choice, argmax};
 use crate::error::{Error, Result};
@@ -66,7 +65,12 @@ pub(super) const ENTRY: Entry = Entry {
             "first guess of the noise level; residuals correct it",
         )
         .told(),
-        SIGNS,
+        Param::new(
+            "signs",
+            Initial::Auto("free, or ones where neurons is told"),
+            Kind::Word(&["ones", "free"]),
+            "second layer: ones with unit neurons, as in the paper, or ±1 with neurons of any length",
+        ),
         Param::new(
             "networks",
             Initial::count(32),
@@ -176,7 +180,7 @@ impl Plausible {
     fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
         let options = PlausibleOptions {
             neurons: params.size("neurons")?,
-            free_signs: params.word("signs")? == "free",
+            free_signs: params.word("signs").ok().map(|signs| signs == "free"),
             sigma: params.real("sigma").ok(),
             networks: params.size("networks")?,
             budget: params.size("budget")?,
@@ -211,7 +215,7 @@ impl Plausible {
         if self.config.theorem {
             frozen.theorem_radius(self.config.lambda, self.config.delta)
         } else {
-            frozen.measured_radius(is_check(self.belief.seen()))
+            frozen.measured_radius(self.belief.is_check(self.belief.seen()))
         }
     }
 
@@ -219,7 +223,7 @@ impl Plausible {
     fn freeze_if_agreed(&mut self, action: &[f64]) {
         let seen = self.belief.seen();
         // A check is played where networks disagree, and says nothing about the actions of other rounds.
-        if !is_check(seen - 1) {
+        if !self.belief.is_check(seen - 1) {
             let agree = self.belief.believes_networks() && self.belief.agrees_at(action);
             self.agreed = if agree { self.agreed.saturating_add(1) } else { 0 };
         }

@@ -7,9 +7,9 @@
 //! is found; if not, the observation refutes them, and the next check looks elsewhere. Checks come at a rate of
 //! 1/n, so their cost grows like log T.
 //!
-//! A Gaussian process knows no hopeful sixteenth. While it acts a few rounds are *explorations*, in
-//! which an arm is worth what a novice expects of it: one who knows what was observed but does not presume to know how
-//! smooth rewards are, and so expects surprises wherever nothing was tried. They cost nothing once everything was.
+//! Networks of any signs and lengths need no checks if nothing is told: where nothing was tried they differ so much
+//! that the spread leads there by itself. They also act soon enough where a Gaussian process is sure of what it has not
+//! seen; where there are too many dimensions for networks the process has a larger width instead.
 //!
 //! One mistake survives that: an early observation that noise has put far off, in a region where no arm is chosen
 //! again, makes all networks sure of the wrong thing, and then one of them is frozen. So in the frozen stage there are
@@ -18,10 +18,10 @@
 
 use super::Plausible;
 use super::constants::{
-    EXPLORATIONS, EXPLORED_FROM, FIRST_SHARE, LINE_WIDTH, PROBE_WIDTH, PROBED_FROM, PROCESS_WIDTH, SURPRISE,
+    FIRST_SHARE, LINE_WIDTH, LONE_PROCESS_WIDTH, PROBE_WIDTH, PROBED_FROM, PROCESS_WIDTH, UNTOLD_SHARE,
 };
 use crate::belief::Belief;
-use crate::belief::plausible::{CHECKED_FROM, Step, Width, is_check, is_due};
+use crate::belief::plausible::{CHECKED_FROM, Step, Width};
 use crate::offer::Rows;
 use crate::scratch::Scratch;
 
@@ -50,17 +50,10 @@ impl Plausible {
             Step::Networks => self.score_by_networks(rows, true, scratch),
             Step::Line(line) => line.score(rows, LINE_WIDTH, &mut scratch.scores),
             Step::Infinite(infinite) => {
-                let explores = self.is_exploration() && self.belief.refutes_line_by(infinite);
-                if !explores || !infinite.belief.predict_as_novice(rows, SURPRISE, scratch) {
-                    infinite.belief.predict(rows, PROCESS_WIDTH, scratch);
-                }
+                let width = if self.belief.has_networks() { PROCESS_WIDTH } else { LONE_PROCESS_WIDTH };
+                infinite.belief.predict(rows, width, scratch);
             }
         }
-    }
-
-    /// Whether this round is an exploration, if the Gaussian process acts and explains more than a line does.
-    fn is_exploration(&self) -> bool {
-        is_due(EXPLORATIONS, EXPLORED_FROM, self.belief.seen())
     }
 
     fn width(&self) -> Width {
@@ -68,17 +61,22 @@ impl Plausible {
         if self.probes() {
             return Width::Spread(PROBE_WIDTH);
         }
-        if is_check(seen) && !self.config.sampling {
+        if self.belief.is_check(seen) && !self.config.sampling {
             return Width::Hope;
         }
-        Width::Spread(if seen < CHECKED_FROM { FIRST_SHARE } else { 1.0 } * self.config.optimism)
+        let share = match self.belief.has_checks() {
+            _ if seen < CHECKED_FROM => FIRST_SHARE,
+            true => 1.0,
+            false => UNTOLD_SHARE,
+        };
+        Width::Spread(share * self.config.optimism)
     }
 
     /// Whether an arm may now be as good as the line says. Not after that is refuted; and if the number of neurons was
     /// told, only in checks and while they look like an imitation of a constant.
     fn line_is_asked(&self) -> bool {
         let belief = &self.belief;
-        !belief.refutes_line() && (!belief.is_told() || is_check(belief.seen()) || belief.is_nearly_parallel())
+        !belief.refutes_line() && (!belief.is_told() || belief.is_check(belief.seen()) || belief.is_nearly_parallel())
     }
 }
 
