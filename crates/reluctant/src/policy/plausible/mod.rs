@@ -7,8 +7,9 @@
 //! > mean + c·s,
 //!
 //! where mean and spread s are taken over the plausible networks. Alone that would sometimes stay with an arm that is
-//! good but not the best. So in a few rounds, ever fewer, it plays the arm of which the most hopeful networks expect
-//! most, and in very few what they know least about ([`optimism`]). Until a line is refuted an arm may be as good as
+//! good but not the best. So, if networks are those of the paper or their size is told, in a few rounds, ever fewer, it
+//! plays the arm of which the most hopeful networks expect most, and in very few what they know least about
+//! ([`optimism`]). Until a line is refuted an arm may be as good as
 //! it says. When a line or the Gaussian process explains the rewards better, that one acts.
 //!
 //! Once the networks have agreed on the linear piece of every recent action, the best of them is **frozen** and the
