@@ -177,6 +177,8 @@ fn a_report_is_written_on_request() {
 
 #[test]
 fn explore_is_another_name_of_chance_in_experiments() {
+    // Afresh, because the folder outlives a change of the published bits.
+    let _ = std::fs::remove_dir_all(folder().join("explored"));
     let run = |setting: &str, log: &str| {
         let toml = format!(
             "name = \"explored\"\nrounds = 20\ntrials = 1\nlog = \"{log}\"\n[[environment]]\nkind = \"contexts\"\n\
