@@ -126,9 +126,27 @@ impl GaussianProcess {
         let data = Data { dim, xs, ys };
         let Some(kernel) = fit(data, current.shape, sigma, (self.length, self.variance)) else { return };
         if kernel != current {
-            let mut process = Process::renewed(&self.process, kernel, sigma, self.budget);
-            xs.chunks_exact(dim).zip(ys).for_each(|(x, &y)| process.gp.update(x, y));
-            self.process = process;
+            self.process = self.renewed(kernel, sigma, xs, ys);
+        }
+    }
+
+    /// The process with another kernel and noise level, from these observations.
+    fn renewed(&self, kernel: Kernel, sigma: f64, xs: &[f64], ys: &[f64]) -> Process {
+        let mut process = Process::renewed(&self.process, kernel, sigma, self.budget);
+        xs.chunks_exact(self.dim()).zip(ys).for_each(|(x, &y)| process.gp.update(x, y));
+        process
+    }
+
+    /// Before the first search: a kernel as high as the rewards are, with noise in proportion.
+    fn raise(&mut self) {
+        let Some((xs, ys)) = self.search.as_ref().and_then(Search::observed_before_all) else { return };
+        let (first, sigma) = Wanted::NOTHING.first();
+        let square = ys.iter().map(|y| y * y).sum::<f64>() / ys.len().max(1) as f64;
+        let variance = (RAISED * square).clamp(first.variance, LIMIT);
+        let sigma = sigma * (variance / first.variance).sqrt();
+        let kernel = Kernel { variance, ..first };
+        if kernel != self.process.gp.kernel() {
+            (self.process, self.sigma) = (self.renewed(kernel, sigma, xs, ys), sigma);
         }
     }
 
@@ -156,23 +174,6 @@ impl GaussianProcess {
         }
         if self.search.as_ref().is_some_and(Search::is_over) {
             self.search = None;
-        }
-    }
-}
-
-impl GaussianProcess {
-    /// Before the first search: a kernel as high as the rewards are, with noise in proportion.
-    fn raise(&mut self) {
-        let Some((xs, ys)) = self.search.as_ref().and_then(Search::observed_before_all) else { return };
-        let (first, sigma) = Wanted::NOTHING.first();
-        let square = ys.iter().map(|y| y * y).sum::<f64>() / ys.len().max(1) as f64;
-        let variance = (RAISED * square).clamp(first.variance, LIMIT);
-        let sigma = sigma * (variance / first.variance).sqrt();
-        let kernel = Kernel { variance, ..first };
-        if kernel != self.process.gp.kernel() {
-            let mut process = Process::renewed(&self.process, kernel, sigma, self.budget);
-            xs.chunks_exact(self.process.gp.dim()).zip(ys).for_each(|(x, &y)| process.gp.update(x, y));
-            (self.process, self.sigma) = (process, sigma);
         }
     }
 }

@@ -9,8 +9,8 @@
 //! where mean and spread s are taken over the plausible networks. Alone that would sometimes stay with an arm that is
 //! good but not the best. So, if networks are those of the paper or their size is told, in a few rounds, ever fewer, it
 //! plays the arm of which the most hopeful networks expect most, and in very few what they know least about
-//! ([`optimism`]). Until a line is refuted an arm may be as good as
-//! it says. When a line or the Gaussian process explains the rewards better, that one acts.
+//! ([`optimism`]). Until a line is refuted an arm may be as good as it says. When a line or the Gaussian process
+//! explains the rewards better, that one acts.
 //!
 //! Once the networks have agreed on the linear piece of every recent action, the best of them is **frozen** and the
 //! rest is ridge regression in its features ([`frozen`]), at a linear bandit's cost. Residuals too large for the noise
@@ -31,6 +31,7 @@ mod sphere;
 
 use serde::{Deserialize, Serialize};
 
+use super::ofu_relu::SIGNS;
 use super::{Build, Contexts, Entry, Explanation, Fitted, Policy, Restore, Sample, Snapshot, confidence, read_state};
 use crate::action::{Action, check_observation, check_vector};
 use crate::belief::plausible::{BUDGETS, MOST_NETWORKS};
@@ -66,12 +67,7 @@ pub(super) const ENTRY: Entry = Entry {
             "first guess of the noise level; residuals correct it",
         )
         .told(),
-        Param::new(
-            "signs",
-            Initial::Auto("free, or ones where neurons is told"),
-            Kind::Word(&["ones", "free"]),
-            "second layer: ones with unit neurons, as in the paper, or ±1 with neurons of any length",
-        ),
+        Param { initial: Initial::Auto("free, or ones where neurons is told"), ..SIGNS },
         Param::new(
             "networks",
             Initial::count(32),

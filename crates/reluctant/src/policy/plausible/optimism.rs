@@ -64,11 +64,8 @@ impl Plausible {
         if self.belief.is_check(seen) && !self.config.sampling {
             return Width::Hope;
         }
-        let share = match self.belief.has_checks() {
-            _ if seen < CHECKED_FROM => FIRST_SHARE,
-            true => 1.0,
-            false => UNTOLD_SHARE,
-        };
+        let later = if self.belief.has_checks() { 1.0 } else { UNTOLD_SHARE };
+        let share = if seen < CHECKED_FROM { FIRST_SHARE } else { later };
         Width::Spread(share * self.config.optimism)
     }
 
