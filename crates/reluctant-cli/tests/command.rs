@@ -227,6 +227,22 @@ fn another_experiment_in_the_same_folder_is_refused_and_loses_nothing() {
     assert!(reluctant(&["run", "other.toml", "--out", "out", "--fresh"], dir.path()).status.success());
 }
 
+/// What was played for three trials serves six, and the results are those of six from the start.
+#[test]
+fn more_trials_of_the_same_experiment_are_added_to_those_played() {
+    let dir = workplace();
+    assert!(reluctant(&["run", "small.toml", "--out", "whole"], dir.path()).status.success());
+    let run = |trials| reluctant(&["run", "small.toml", "--out", "grown", "--trials", trials], dir.path());
+    assert!(run("3").status.success());
+    let before = fs::read_to_string(dir.path().join("grown/results.jsonl")).unwrap();
+    assert!(run("6").status.success());
+    let after = fs::read_to_string(dir.path().join("grown/results.jsonl")).unwrap();
+    assert!(after.starts_with(&before) && after.len() > before.len());
+    let curves = |out: &str| fs::read(dir.path().join(out).join("curves.csv")).unwrap();
+    assert_eq!(curves("whole"), curves("grown"));
+    refused(&run("3"), 2, &["grown holds the results of another experiment (it has trials = 6, not 3)"]);
+}
+
 #[test]
 fn files_that_are_not_of_an_experiment_are_left_alone() {
     let dir = workplace();

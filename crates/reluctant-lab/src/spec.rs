@@ -210,15 +210,15 @@ impl Experiment {
         })
     }
 
-    /// What makes another experiment a different one, in words; `None` if results of one serve
-    /// the other. Titles do not count.
+    /// What makes another experiment a different one, in words; `None` if the results of this one serve the other:
+    /// they are the same but for titles, or the other has more trials.
     pub fn difference(&self, other: &Experiment) -> Option<String> {
         if self.name != other.name {
             return Some(format!("it is named '{}', not '{}'", self.name, other.name));
         }
         for (what, a, b) in [
             ("seed", self.seed, other.seed),
-            ("trials", self.trials, other.trials),
+            ("trials", self.trials, other.trials.min(self.trials)),
             ("tuning trials", self.tuning_trials, other.tuning_trials),
         ] {
             if a != b {

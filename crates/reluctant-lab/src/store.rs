@@ -76,8 +76,8 @@ struct Line {
 }
 
 impl Store {
-    /// Opens `dir` for `experiment`, making it if it is not there. If it holds the same experiment its finished trials
-    /// are kept; if it holds another, that is an error. With `fresh`, earlier results of whatever experiment are
+    /// Opens `dir` for `experiment`, making it if it is not there. If it holds the same experiment, or one with fewer
+    /// trials, its finished trials are kept; if it holds another, that is an error. With `fresh`, earlier results of whatever experiment are
     /// removed first. Where it holds none, whatever bears the name of one of the files to come is someone's own, and
     /// nothing is touched, with `fresh` or without.
     pub fn open(dir: &Path, experiment: &Experiment, fresh: bool) -> Result<Self> {
@@ -108,8 +108,8 @@ impl Store {
                 return Err(LabError::OtherExperiment { dir: dir.to_owned(), what });
             }
             // Whoever reads the folder without the programs' code finds their trials by the fingerprints that stand
-            // here.
-            if held.code() != experiment.code() {
+            // here; and as many trials belong to the experiment as it says.
+            if held.code() != experiment.code() || held.trials != experiment.trials {
                 write_manifest(&manifest, experiment)?;
             }
         } else if results.exists() {
