@@ -12,6 +12,8 @@ pub struct Scratch {
     pub(crate) scores: Vec<Score>,
     /// The same of another model.
     pub(crate) other_scores: Vec<Score>,
+    /// Those of several models together.
+    pub(crate) mixed_scores: Vec<Score>,
     /// Numbers.
     pub(crate) numbers: Vec<f64>,
     /// What is drawn at random for a round: weights, or a function.

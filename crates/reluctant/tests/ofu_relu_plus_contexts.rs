@@ -88,7 +88,7 @@ fn torn_states_are_refused() {
     let whole = policy.snapshot().unwrap();
     type Tear = fn(&mut serde_json::Value);
     let tears: [Tear; 4] = [
-        |member| member["trained"]["growing"] = false.into(),
+        |member| member["trained"]["layer"] = "hidden".into(),
         |member| member["trained"]["net"]["affine"] = false.into(),
         |member| member["trained"]["net"]["width"] = 17.into(),
         |member| member["theorem"]["delta"] = 2.0.into(),

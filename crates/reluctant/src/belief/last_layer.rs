@@ -10,6 +10,8 @@
 //! grid, for all actions, found anew with each training of the network. Then the regressions, too, are made anew from
 //! all rewards, because their features are others.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use super::heads::{Asked, Heads};
@@ -35,7 +37,12 @@ pub(crate) const LAMBDA: Param = Param::new(
 /// Exponents of the grid of λ, in powers of √10. λ is at least 1: features of a network that was trained on the same
 /// rewards explain them all, so that the evidence has nothing against a prior however wide, and exploring would not
 /// end.
-const GRID: std::ops::RangeInclusive<i32> = 0..=6;
+const GRID: RangeInclusive<i32> = 0..=6;
+
+/// The same for an infinitely wide network, whose features do not depend on the rewards. With 1 at least the ten digits
+/// of optdigits cost twice as many mistakes, with less than 0.1 the rare classes of Shuttle cost half as many again;
+/// seed 90417.
+const INFINITE_GRID: RangeInclusive<i32> = -2..=6;
 
 /// λ before the first training.
 const FIRST_LAMBDA: f64 = 1.0;
@@ -123,6 +130,11 @@ impl LastLayer {
         LastLayer { trained: self.trained.of_inputs(), ..self }
     }
 
+    /// The same with a hidden layer that is infinitely wide, which makes heads Gaussian processes.
+    pub(crate) fn infinite(self) -> Self {
+        LastLayer { trained: self.trained.infinite(), ..self }
+    }
+
     /// The same, in contexts, with a hidden layer that grows with the history and heads that are affine besides.
     pub(crate) fn growing(self) -> Self {
         LastLayer { trained: self.trained.growing(), ..self }
@@ -180,7 +192,8 @@ impl LastLayer {
         let mut sums = vec![empty; self.heads.len()];
         self.trained.each(|head, phi, y| sums[head].add(phi, y));
         if self.given.is_none() {
-            self.lambda = most_evident(&sums, self.noise).unwrap_or(self.lambda);
+            let grid = if self.trained.is_infinite() { INFINITE_GRID } else { GRID };
+            self.lambda = most_evident(&sums, self.noise, grid).unwrap_or(self.lambda);
         }
         for (head, sums) in self.heads.iter_mut().zip(&sums) {
             let regression = Ellipsoid::from_sums(self.lambda, &sums.gram, &sums.moment, sums.count);
@@ -281,11 +294,11 @@ impl Sums {
 }
 
 /// The λ of the grid with the greatest evidence.
-fn most_evident(sums: &[Sums], noise: Noise) -> Option<f64> {
+fn most_evident(sums: &[Sums], noise: Noise, grid: RangeInclusive<i32>) -> Option<f64> {
     let mut witnesses: Vec<&Sums> = sums.iter().filter(|sums| sums.count > 0).collect();
     witnesses.sort_by_key(|sums| std::cmp::Reverse(sums.count));
     witnesses.truncate(MOST_WITNESSES);
-    let grid = GRID.map(|power| libm::pow(10.0, f64::from(power) / 2.0));
+    let grid = grid.map(|power| libm::pow(10.0, f64::from(power) / 2.0));
     let mut best: Option<(f64, f64)> = None;
     for lambda in grid {
         if let Some(evidence) = evidence(&witnesses, noise, lambda)

@@ -17,8 +17,8 @@
 //!
 //! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once.
 //! [`LastLayer`], [`Ensemble`], [`Walk`] and [`GradientHeads`] are such beliefs; [`Each`] makes one of any belief, with
-//! nothing shared; [`Averaged`] is the mean of several, [`Ladder`] weighs a linear model and networks by what they
-//! foretold, and [`Paired`] has the mean of one belief and the spread of another.
+//! nothing shared; [`Averaged`] is the mean of several, [`Ladder`] weighs a linear model, networks and an infinitely wide
+//! one by what they foretold, and [`Paired`] has the mean of one belief and the spread of another.
 //!
 //! ```
 //! use reluctant::belief::{Belief, Features, Linear};
@@ -73,7 +73,7 @@ pub(crate) use gaussian_process::{BIAS, BUDGET, DEPTH, KERNEL, LEEWAY, LENGTH, S
 pub use gaussian_process::{GaussianProcess, GaussianProcesses};
 pub use gradient_heads::GradientHeads;
 pub use heads::{Asked, Heads};
-pub use ladder::Ladder;
+pub use ladder::{Ladder, LadderStep};
 pub use last_layer::LastLayer;
 pub(crate) use last_layer::{LAMBDA, Noise, Theorem};
 pub use linear::Linear;

@@ -14,7 +14,7 @@ mod triangle;
 pub(crate) use candidates::{Candidate, most_doubtful};
 pub(crate) use evidence::{Explained, Observed, Points};
 pub(crate) use fit::{Data, fit};
-pub(crate) use kernel::{Kernel, Shape, Units, Wide};
+pub(crate) use kernel::{Kernel, Pairs, Shape, Units, Wide};
 pub(crate) use path::Path;
 pub(crate) use sparse::SparseGp;
 

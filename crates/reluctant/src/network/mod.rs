@@ -7,6 +7,7 @@
 //! | `scaling.rs`, `rewards.rs` | inputs and rewards in units of what was seen |
 //! | `history.rs`, `training.rs` | all rewards so far; when and how networks are trained on them |
 //! | `trained.rs` | a network with heads and its history, trained anew whenever the history has grown by a share |
+//! | `landmarks.rs` | what takes the place of a hidden layer that is infinitely wide |
 //! | `langevin.rs` | noisy steps after each reward, whose iterates are draws from a posterior |
 //! | `crowd.rs` | several such networks on bootstrap samples, around random prior functions |
 
@@ -14,6 +15,7 @@ mod adam;
 mod crowd;
 pub(crate) mod descent;
 mod history;
+mod landmarks;
 mod langevin;
 mod rewards;
 mod scaling;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::adam::Workspace;
 use super::history::History;
+use super::landmarks::Landmarks;
 use super::langevin::Langevin;
 use super::rewards::Rewards;
 use super::scaling::Inputs;
@@ -34,14 +35,23 @@ pub(crate) struct Trained {
     /// How it walks after each reward, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     langevin: Option<Langevin>,
-    /// Whether features are the scaled inputs themselves, so that there is nothing to train.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    linear: bool,
-    /// Whether the hidden layer grows with the history; then heads have an affine part of their own.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    growing: bool,
+    layer: Layer,
     #[serde(skip)]
     work: Workspace,
+}
+
+/// What heads see.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Layer {
+    /// The hidden layer of a network.
+    Hidden,
+    /// One that grows with the history, and the scaled inputs besides: heads have an affine part of their own.
+    Growing,
+    /// The scaled inputs alone. There is nothing to train.
+    Inputs,
+    /// An infinitely wide layer. Trainings choose its landmarks.
+    Infinite(Landmarks),
 }
 
 /// The hidden units of a network that grows, for so many rewards: as many as their root says, within bounds. A
@@ -68,8 +78,7 @@ impl Trained {
             next: 1,
             blown_up: 0,
             langevin: None,
-            linear: false,
-            growing: false,
+            layer: Layer::Hidden,
             work: Workspace::default(),
         })
     }
@@ -81,7 +90,12 @@ impl Trained {
 
     /// The same without a network: features are the scaled inputs.
     pub(crate) fn of_inputs(self) -> Self {
-        Trained { linear: true, ..self }
+        Trained { layer: Layer::Inputs, ..self }
+    }
+
+    /// The same with an infinitely wide hidden layer.
+    pub(crate) fn infinite(self) -> Self {
+        Trained { layer: Layer::Infinite(Landmarks::default()), ..self }
     }
 
     /// The same, before it has heads, with a hidden layer that grows and heads that are affine besides: features are
@@ -89,17 +103,27 @@ impl Trained {
     pub(crate) fn growing(self) -> Self {
         let stream = &mut self.key.purpose(Purpose::Start).stream();
         let net = SharedNet::start(self.net.dim(), units(0), stream).with_affine_heads();
-        Trained { growing: true, net, ..self }
+        Trained { layer: Layer::Growing, net, ..self }
     }
 
     /// Whether the hidden layer grows.
     pub(crate) fn is_growing(&self) -> bool {
-        self.growing
+        matches!(self.layer, Layer::Growing)
+    }
+
+    /// Whether the hidden layer is infinitely wide.
+    pub(crate) fn is_infinite(&self) -> bool {
+        matches!(self.layer, Layer::Infinite(_))
     }
 
     /// How many features there are, the one at the end included.
     pub(crate) fn feature_count(&self) -> usize {
-        if self.linear { self.net.dim() } else { self.net.outputs() }.saturating_add(1)
+        let outputs = match &self.layer {
+            Layer::Hidden | Layer::Growing => self.net.outputs(),
+            Layer::Inputs => self.net.dim(),
+            Layer::Infinite(landmarks) => landmarks.count(),
+        };
+        outputs.saturating_add(1)
     }
 
     /// From now on networks are trained with so many times the weight decay.
@@ -111,10 +135,18 @@ impl Trained {
     pub(crate) fn is_consistent(&self) -> bool {
         (1..=MAX_WIDTH).contains(&(self.net.width() as u64))
             && self.net.is_consistent(self.heads)
-            && self.net.has_affine_heads() == self.growing
+            && self.net.has_affine_heads() == self.is_growing()
+            && self.has_consistent_landmarks()
             && self.training.is_consistent()
             && self.langevin.is_none_or(|langevin| langevin.is_consistent())
             && self.history.is_consistent(self.net.dim(), self.heads)
+    }
+
+    fn has_consistent_landmarks(&self) -> bool {
+        match &self.layer {
+            Layer::Infinite(landmarks) => landmarks.is_consistent(self.net.dim()),
+            _ => true,
+        }
     }
 
     pub(crate) fn dim(&self) -> usize {
@@ -149,16 +181,16 @@ impl Trained {
         self.heads += 1;
     }
 
-    /// The scaled x into `scaled`, and what heads see there, followed by a one, into `hidden`: the hidden units, and
-    /// with affine heads the scaled x; without a network the scaled x alone.
+    /// The scaled x into `scaled`, and what heads see there, followed by a one, into `hidden`.
     pub(crate) fn features(&self, x: &[f64], scaled: &mut Vec<f64>, hidden: &mut Vec<f64>) {
         self.history.scale(x, scaled);
         hidden.clear();
         hidden.resize(self.feature_count(), 1.0);
-        if self.linear {
-            hidden[..scaled.len()].copy_from_slice(scaled);
-        } else {
-            self.net.hidden(scaled, &mut hidden[..self.net.outputs()]);
+        let outputs = hidden.len() - 1;
+        match &self.layer {
+            Layer::Hidden | Layer::Growing => self.net.hidden(scaled, &mut hidden[..outputs]),
+            Layer::Inputs => hidden[..outputs].copy_from_slice(scaled),
+            Layer::Infinite(landmarks) => landmarks.features(scaled, &mut hidden[..outputs]),
         }
     }
 
@@ -190,12 +222,17 @@ impl Trained {
 
     fn train(&mut self) {
         self.history.rescale();
-        if self.linear {
-            return;
-        }
         let n = self.history.len();
-        if self.growing {
-            self.net.widen(units(n), &mut self.key.round(n as u64).purpose(Purpose::Start).stream());
+        match &mut self.layer {
+            Layer::Hidden => {}
+            Layer::Growing => {
+                self.net.widen(units(n), &mut self.key.round(n as u64).purpose(Purpose::Start).stream());
+            }
+            Layer::Inputs => return,
+            Layer::Infinite(landmarks) => {
+                *landmarks = Landmarks::among(self.net.dim(), self.history.data().xs);
+                return;
+            }
         }
         let mut stream = self.key.round(n as u64).purpose(Purpose::Shuffle).stream();
         self.work.visit(0..n as u32);
@@ -209,7 +246,7 @@ impl Trained {
             self.blown_up = self.blown_up.saturating_add(1);
             let mut stream = self.key.purpose(Purpose::Start).stream();
             let net = SharedNet::start(self.net.dim(), self.net.width(), &mut stream);
-            self.net = if self.growing { net.with_affine_heads() } else { net };
+            self.net = if self.is_growing() { net.with_affine_heads() } else { net };
             (0..self.heads).for_each(|_| self.net.add_head());
         }
     }
@@ -253,7 +290,24 @@ mod tests {
         let (mut scaled, mut features) = (Vec::new(), Vec::new());
         trained.features(&[0.3, -0.4], &mut scaled, &mut features);
         assert_eq!(features[64..], [scaled[0], scaled[1], 1.0]);
-        assert!(trained.is_consistent() && !Trained { growing: false, ..trained }.is_consistent());
+        assert!(trained.is_consistent() && !Trained { layer: Layer::Hidden, ..trained }.is_consistent());
+    }
+
+    /// Landmarks are chosen when networks would be trained; before, heads see a one alone.
+    #[test]
+    fn an_infinite_layer_has_a_feature_for_each_landmark() {
+        let mut trained = made(&Settings::new().with("growth", 1.0)).infinite();
+        trained.add_head();
+        assert_eq!(trained.feature_count(), 1);
+        let mut stream = Key::new(2).stream();
+        for _ in 0..20 {
+            trained.observe(0, &[normal(&mut stream), normal(&mut stream)], normal(&mut stream));
+        }
+        // The last time was after the sixteenth reward.
+        assert_eq!(trained.feature_count(), 16 + 1);
+        let (mut scaled, mut features) = (Vec::new(), Vec::new());
+        trained.features(&[0.3, -0.4], &mut scaled, &mut features);
+        assert!(features[16] == 1.0 && features.iter().all(|x| x.is_finite()) && trained.is_consistent());
     }
 
     /// Two actions whose rewards depend on x in opposite ways, in units far from one.

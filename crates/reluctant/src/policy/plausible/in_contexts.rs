@@ -1,9 +1,9 @@
 //! `plausible` where named actions share a context: the ladder of models has a hidden layer for all actions.
 //!
 //! A model for each action, as on rows, would learn from the rewards of that action alone, and fit networks for each:
-//! minutes for what takes seconds here. The steps are a linear model of the scaled context and the two networks of
-//! `neural-linucb`, weighed by how well they foretell rewards ([`Ladder`]). All rewards are kept. Of the parameters
-//! only `mode` and `optimism` count.
+//! minutes for what takes seconds here. The steps are a linear model of the scaled context, the two networks of
+//! `neural-linucb` and an infinitely wide network, weighed by how well they foretell rewards ([`Ladder`]). All rewards
+//! are kept. Of the parameters only `mode` and `optimism` count.
 
 use super::super::neural_linucb;
 use super::super::{Rule, SharedModel};
@@ -21,8 +21,8 @@ pub(super) const SHARED: SharedModel = SharedModel {
 
 fn belief(dim: usize, key: Key) -> Result<Ladder> {
     let params = Params::resolve("neural-linucb", neural_linucb::ENTRY.params, &Settings::new())?;
-    let linear = LastLayer::read(dim, Inputs::Contexts, neural_linucb::NOISE, &params, key.branch("linear"))?;
-    Ok(Ladder::new(linear, neural_linucb::read(dim, Inputs::Contexts, &params, key)?))
+    let first = LastLayer::read(dim, Inputs::Contexts, neural_linucb::NOISE, &params, key.branch("linear"))?;
+    Ladder::new(first, neural_linucb::read(dim, Inputs::Contexts, &params, key)?)
 }
 
 fn rule(params: &Params) -> Result<Rule> {
