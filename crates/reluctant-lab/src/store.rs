@@ -77,9 +77,9 @@ struct Line {
 
 impl Store {
     /// Opens `dir` for `experiment`, making it if it is not there. If it holds the same experiment, or one with fewer
-    /// trials, its finished trials are kept; if it holds another, that is an error. With `fresh`, earlier results of whatever experiment are
-    /// removed first. Where it holds none, whatever bears the name of one of the files to come is someone's own, and
-    /// nothing is touched, with `fresh` or without.
+    /// trials, its finished trials are kept; if it holds another, that is an error. With `fresh`, earlier results of
+    /// whatever experiment are removed first. Where it holds none, whatever bears the name of one of the files to come
+    /// is someone's own, and nothing is touched, with `fresh` or without.
     pub fn open(dir: &Path, experiment: &Experiment, fresh: bool) -> Result<Self> {
         fs::create_dir_all(dir).map_err(LabError::io("make the folder", dir))?;
         refuse_occupied(dir)?;

@@ -5,9 +5,10 @@
 //!
 //! > φ(x) = L⁻¹(k(z₁, x), …, k(zₘ, x)),
 //!
-//! so that φ(x)·φ(x′) is k(x, x′) where one of the two is a landmark, and nearly so elsewhere (Williams and Seeger 2001,
-//! Using the Nyström method to speed up kernel machines). Regression on them is that process, seen from the landmarks.
-//! These are inputs that were seen, each the one of which those before say least: Cholesky's factorisation with pivots.
+//! so that φ(x)·φ(x′) is k(x, x′) where one of the two is a landmark, and nearly so elsewhere (Williams and Seeger
+//! 2001, Using the Nyström method to speed up kernel machines). Regression on them is that process, seen from the
+//! landmarks. These are inputs that were seen, each the one of which those before say least: Cholesky's factorisation
+//! with pivots.
 
 use serde::{Deserialize, Serialize};
 
