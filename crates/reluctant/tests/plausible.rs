@@ -164,9 +164,18 @@ fn sampling_draws_a_network_on_the_sphere_too() {
     assert!(spread(policy.as_ref()) < 0.1, "after twenty rounds draws still want different actions");
 }
 
-/// Rewards that no network of the range explains: no more than half worse than a linear bandit with a constant.
 #[test]
-fn rewards_that_no_network_explains_end_in_the_linear_model() {
+fn told_neurons_rewards_that_no_network_explains_end_in_the_linear_model() {
+    check_what_no_network_explains(&told(3, 0.1));
+}
+
+#[test]
+fn told_nothing_rewards_that_no_network_explains_end_in_the_linear_model() {
+    check_what_no_network_explains(&Settings::new());
+}
+
+/// Rewards that no network of the range explains: no more than half worse than a linear bandit with a constant.
+fn check_what_no_network_explains(settings: &Settings) {
     type Case = (&'static str, fn(&[f64]) -> f64, f64, bool);
     let cases: [Case; 5] = [
         ("linear", |x| 20.0 * x[0] - 6.0 * x[1], 2.0, true),
@@ -176,22 +185,20 @@ fn rewards_that_no_network_explains_end_in_the_linear_model() {
         ("noise", |_| 0.0, 1.0, false),
     ];
     for (name, mean, sigma, flagged) in cases {
-        for settings in [told(3, 0.1), Settings::new()] {
-            let mut policy = plausible(settings.clone());
-            let (mut regret, mut allowed) = (0.0, 0.0);
-            for game in 0..4 {
-                policy = plausible(settings.clone());
-                regret += play_game(game, policy.as_mut(), 0..300, mean, gaussian(sigma));
-                let linear = Settings::new().with("features", "constant").with("sigma", sigma);
-                let mut rival = policy::build("oful", DIM, &linear, Key::new(3)).unwrap();
-                allowed += 1.5 * play_game(game, rival.as_mut(), 0..300, mean, gaussian(sigma));
-            }
-            assert!(regret <= allowed + 1e-9, "{name}: {regret} is above {allowed}");
-            let warning = policy.explain(&[1.0, 0.0]).unwrap().warning;
-            // Networks of any signs and lengths, which there are if nothing is told, explain all but an offset.
-            let is_explained = settings == Settings::new() && name != "offset";
-            assert!(!flagged || is_explained || warning.is_some(), "{name}");
+        let mut policy = plausible(settings.clone());
+        let (mut regret, mut allowed) = (0.0, 0.0);
+        for game in 0..4 {
+            policy = plausible(settings.clone());
+            regret += play_game(game, policy.as_mut(), 0..300, mean, gaussian(sigma));
+            let linear = Settings::new().with("features", "constant").with("sigma", sigma);
+            let mut rival = policy::build("oful", DIM, &linear, Key::new(3)).unwrap();
+            allowed += 1.5 * play_game(game, rival.as_mut(), 0..300, mean, gaussian(sigma));
         }
+        assert!(regret <= allowed + 1e-9, "{name}: {regret} is above {allowed}");
+        let warning = policy.explain(&[1.0, 0.0]).unwrap().warning;
+        // Networks of any signs and lengths, which there are if nothing is told, explain all but an offset.
+        let is_explained = *settings == Settings::new() && name != "offset";
+        assert!(!flagged || is_explained || warning.is_some(), "{name}");
     }
 }
 

@@ -1,6 +1,9 @@
 //! A saved policy is a file, and files get damaged: what is restored either says so or plays on without a panic.
 #![allow(clippy::unwrap_used, reason = "a test says best what it expects by failing where it is not met")]
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
 use reluctant::policy::{BUILT_IN, Sample};
 use reluctant::{Key, Offer, Scratch, Snapshot, env, policy};
 use serde_json::{Value, json};
@@ -68,16 +71,21 @@ fn damage_everywhere(good: &Snapshot) -> (usize, usize) {
     (refused, played)
 }
 
-/// For every policy, after so many rounds.
+/// For every policy, after so many rounds; on two threads, because it takes long.
 fn check_damaged_snapshots(rounds: u64) {
-    let (mut refused, mut played) = (0, 0);
-    for entry in BUILT_IN {
-        for sample in entry.samples {
-            let (no, yes) = damage_everywhere(&saved(entry.name, sample, rounds));
-            refused += no;
-            played += yes;
+    let samples: Vec<_> = BUILT_IN.iter().flat_map(|entry| entry.samples.iter().map(|s| (entry.name, s))).collect();
+    let next = AtomicUsize::new(0);
+    let take = || samples.get(next.fetch_add(1, Ordering::Relaxed));
+    let work = || {
+        let mut sum = (0, 0);
+        while let Some((name, sample)) = take() {
+            let (refused, played) = damage_everywhere(&saved(name, sample, rounds));
+            sum = (sum.0 + refused, sum.1 + played);
         }
-    }
+        sum
+    };
+    let sums = thread::scope(|scope| [scope.spawn(work), scope.spawn(work)].map(|worker| worker.join().unwrap()));
+    let (refused, played) = (sums[0].0 + sums[1].0, sums[0].1 + sums[1].1);
     assert!(refused > 100 && played > 100, "{refused} refused, {played} played on");
 }
 

@@ -122,24 +122,48 @@ pub(super) fn extreme_numbers_stay_finite(subject: &Subject) -> Result<(), Strin
     Ok(())
 }
 
-/// Every so many rounds, an action and a reward of these sizes.
+/// Every so many rounds, an action and a reward of these sizes. What is refused must not be learned: those rounds are
+/// played once more, with the states before and after. To save the state of every round would take longer than the rest
+/// of the suite.
 fn extreme_numbers(subject: &Subject, action_size: f64, reward_size: f64, every: u64) -> Result<(), String> {
-    let (mut game, mut policy) = Game::start(subject)?;
-    for round in 1..=subject.rounds {
-        let Played { mut action, mut reward } = game.choose(policy.as_ref())?;
-        if round % every == 0 {
-            action.numbers.iter_mut().for_each(|x| *x *= action_size);
-            reward = if round % 2 == 0 { reward_size } else { -0.5 * reward_size };
-        }
-        let before = saved(policy.as_ref())?;
-        if let Err(error) = policy.learn(action.as_action(), reward) {
-            let after = saved(policy.as_ref())?;
-            require(before == after, || format!("refused ({error}), but the state {before} became {after}"))?;
-        }
-        finite_scores(policy.as_ref(), action.alone().as_round()?.offer, &mut game.scratch)?;
-        game.view(policy.as_ref(), round)?;
+    let extreme = Extreme { action_size, reward_size, every };
+    let refused = extreme.play(subject, &[])?;
+    if !refused.is_empty() {
+        extreme.play(subject, &refused)?;
     }
     Ok(())
+}
+
+struct Extreme {
+    action_size: f64,
+    reward_size: f64,
+    every: u64,
+}
+
+impl Extreme {
+    /// The rounds whose observation was refused. In those of `watched` that must leave the state as it was.
+    fn play(&self, subject: &Subject, watched: &[u64]) -> Result<Vec<u64>, String> {
+        let (mut game, mut policy) = Game::start(subject)?;
+        let mut refused = Vec::new();
+        for round in 1..=subject.rounds {
+            let Played { mut action, mut reward } = game.choose(policy.as_ref())?;
+            if round % self.every == 0 {
+                action.numbers.iter_mut().for_each(|x| *x *= self.action_size);
+                reward = if round % 2 == 0 { self.reward_size } else { -0.5 * self.reward_size };
+            }
+            let before = watched.contains(&round).then(|| saved(policy.as_ref())).transpose()?;
+            if let Err(error) = policy.learn(action.as_action(), reward) {
+                refused.push(round);
+                if let Some(before) = before {
+                    let after = saved(policy.as_ref())?;
+                    require(before == after, || format!("refused ({error}), but the state {before} became {after}"))?;
+                }
+            }
+            finite_scores(policy.as_ref(), action.alone().as_round()?.offer, &mut game.scratch)?;
+            game.view(policy.as_ref(), round)?;
+        }
+        Ok(refused)
+    }
 }
 
 /// Trials and, in units of a history's length, rounds that are played for regret.
