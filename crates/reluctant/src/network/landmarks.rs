@@ -5,10 +5,10 @@
 //!
 //! > φ(x) = L⁻¹(k(z₁, x), …, k(zₘ, x)),
 //!
-//! so that φ(x)·φ(x′) is k(x, x′) where one of the two is a landmark, and nearly so elsewhere (Williams and Seeger
-//! 2001, Using the Nyström method to speed up kernel machines). Regression on them is that process, seen from the
-//! landmarks. These are inputs that were seen, each the one of which those before say least: Cholesky's factorisation
-//! with pivots.
+//! so that φ(x)·φ(x′) is k(x, x′) where one of the two is a landmark, and nearly so elsewhere (Williams and
+//! Seeger 2001, Using the Nyström method to speed up kernel machines). Regression on them is that process, seen from
+//! the landmarks. These are inputs that were seen, each the one of which those before say least: Cholesky's
+//! factorisation with pivots.
 
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +60,7 @@ impl Landmarks {
             chosen.factor.push(root);
             chosen.points.extend_from_slice(candidates[pivot]);
             chosen.squares.push(squares[pivot]);
-            let mut column = chosen.kernels(candidates[pivot], squares[pivot], &candidates, &squares);
+            let mut column = chosen.kernels(candidates[pivot], candidates.iter().copied(), &squares);
             for said in &columns {
                 column.iter_mut().zip(said).for_each(|(c, s)| *c -= said[pivot] * s);
             }
@@ -90,8 +90,7 @@ impl Landmarks {
 
     /// φ(x), into `out`, which has as many numbers as there are landmarks.
     pub(super) fn features(&self, x: &[f64], out: &mut [f64]) {
-        let points: Vec<&[f64]> = self.points.chunks_exact(x.len()).collect();
-        out.copy_from_slice(&self.kernels(x, dot(x, x), &points, &self.squares));
+        out.copy_from_slice(&self.kernels(x, self.points.chunks_exact(x.len()), &self.squares));
         for i in 0..out.len() {
             let (before, rest) = out.split_at_mut(i);
             let row = self.row(i);
@@ -110,10 +109,10 @@ impl Landmarks {
         &self.factor[start..=start + i]
     }
 
-    /// k(x, z) for all z.
-    fn kernels(&self, x: &[f64], square: f64, zs: &[&[f64]], squares: &[f64]) -> Vec<f64> {
-        let products: Vec<f64> = zs.iter().map(|z| dot(x, z)).collect();
-        let left = vec![square; zs.len()];
+    /// k(x, z) for all z, whose squares are given.
+    fn kernels<'a>(&self, x: &[f64], zs: impl Iterator<Item = &'a [f64]>, squares: &[f64]) -> Vec<f64> {
+        let products: Vec<f64> = zs.map(|z| dot(x, z)).collect();
+        let left = vec![dot(x, x); products.len()];
         self.kernel().of_pairs(Pairs { squares: &products, products: &products, left: &left, right: squares })
     }
 }
