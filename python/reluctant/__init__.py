@@ -22,9 +22,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import geometry, policies, theory
-from ._core import Choice, Explanation, PlausibleNetworks, ReluNet, __version__, environments
+from ._core import Choice, Explanation, PiecewiseNet, PlausibleNetworks, ReluNet, __version__, environments
 from .environment import Function, Round
-from .estimate import Fit, Matching, fit, match_neurons
+from .estimate import Fit, Matching, PiecewiseFit, fit, fit_piecewise, kink_error, match_neurons
 from .executors import PoolExecutor
 from .experiment import Experiment
 from .logs import Evaluation, choose, evaluate, read_log, to_bandit_feedback, write_log
@@ -44,6 +44,8 @@ __all__ = [
     "Fit",
     "Function",
     "Matching",
+    "PiecewiseFit",
+    "PiecewiseNet",
     "PlausibleNetworks",
     "PoolExecutor",
     "ReluNet",
@@ -54,7 +56,9 @@ __all__ = [
     "environments",
     "evaluate",
     "fit",
+    "fit_piecewise",
     "geometry",
+    "kink_error",
     "match_neurons",
     "read_log",
     "theory",

@@ -12,6 +12,7 @@ __all__ = [
     "Choice",
     "Experiment",
     "Explanation",
+    "PiecewiseNet",
     "PlausibleNetworks",
     "Policy",
     "ReluNet",
@@ -24,6 +25,8 @@ __all__ = [
     "environments",
     "evaluate_log",
     "fit",
+    "fit_piecewise",
+    "kink_error",
     "match_neurons",
     "most_cells",
     "policies",
@@ -203,6 +206,46 @@ class ReluNet:
     def normalised(self) -> ReluNet: ...
 
 @final
+class PiecewiseNet:
+    """An affine function and signed ReLUs with biases."""
+
+    def __new__(
+        cls,
+        neurons: ArrayLike,
+        signs: ArrayLike | None = None,
+        biases: ArrayLike | None = None,
+        linear: ArrayLike | None = None,
+        constant: float = 0.0,
+    ) -> Self: ...
+    @staticmethod
+    def with_activation(
+        net: ReluNet,
+        activation: Literal["relu", "leaky", "absolute", "hard-tanh"] | tuple[ArrayLike, ArrayLike],
+        *,
+        biases: ArrayLike | None = None,
+        slope: float = 0.2,
+    ) -> PiecewiseNet: ...
+    @property
+    def dim(self) -> int: ...
+    @property
+    def constant(self) -> float: ...
+    @property
+    def linear(self) -> _Reals: ...
+    @property
+    def neurons(self) -> _Reals: ...
+    @property
+    def signs(self) -> _Reals: ...
+    @property
+    def biases(self) -> _Reals: ...
+    def __len__(self) -> int: ...
+    def __call__(self, actions: ArrayLike) -> _Reals: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def gradient(self, actions: ArrayLike) -> _Reals: ...
+    def pattern(self, actions: ArrayLike) -> NDArray[np.bool_]: ...
+    def flipped(self, i: int) -> PiecewiseNet: ...
+
+@final
 class Experiment:
     """Environments × policies × trials, checked."""
 
@@ -279,6 +322,19 @@ def fit(
 def match_neurons(
     estimate: ReluNet, truth: ReluNet, *, signs: str = "strict"
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], _Reals, float]: ...
+def fit_piecewise(
+    actions: ArrayLike,
+    rewards: ArrayLike,
+    neurons: int,
+    *,
+    biases: bool = True,
+    affine: bool = True,
+    restarts: int = 16,
+    agree: int = 3,
+    iterations: int = 300,
+    seed: int = 0,
+) -> tuple[PiecewiseNet, float, int, int, int]: ...
+def kink_error(estimate: PiecewiseNet, truth: PiecewiseNet) -> float: ...
 def theory(
     dim: int,
     neurons: int,
@@ -290,7 +346,7 @@ def theory(
     horizon: float = 1000.0,
     lambda_: float = 1.0,
 ) -> str: ...
-def best_action(net: ReluNet, *, budget: int = ...) -> dict[str, Any]: ...
+def best_action(net: ReluNet | PiecewiseNet, *, budget: int = ...) -> dict[str, Any]: ...
 def cells(net: ReluNet, *, margin: float = 0.0) -> tuple[NDArray[np.bool_], _Reals, _Reals]: ...
 def alpha0(net: ReluNet) -> float: ...
 def most_cells(dim: int, neurons: int) -> int: ...

@@ -14,17 +14,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _core
-from ._core import ReluNet
+from ._core import PiecewiseNet, ReluNet, kink_error
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
 
+__all__ = ["Fit", "Matching", "PiecewiseFit", "fit", "fit_piecewise", "kink_error", "match_neurons"]
+
+
 class Fit(NamedTuple):
     """An empirical-risk minimiser."""
 
     net: ReluNet
+    """The network."""
+    loss: float
+    """Its mean squared error."""
+    restarts: int
+    """How many starts were made."""
+    agreed: int
+    """How many of them reached this loss."""
+    iterations: int
+    """Iterations, over all starts."""
+
+
+class PiecewiseFit(NamedTuple):
+    """An empirical-risk minimiser of the whole family."""
+
+    net: PiecewiseNet
     """The network."""
     loss: float
     """Its mean squared error."""
@@ -78,3 +96,32 @@ def match_neurons(estimate: ReluNet, truth: ReluNet, *, signs: Literal["strict",
     ``signs="free"`` lets a neuron be met by its negative, as in the paper's Theorem 3.2.
     """
     return Matching(*_core.match_neurons(estimate, truth, signs=signs))
+
+
+def fit_piecewise(
+    actions: ArrayLike,
+    rewards: ArrayLike,
+    neurons: int,
+    *,
+    biases: bool = True,
+    affine: bool = True,
+    restarts: int = 16,
+    agree: int = 3,
+    iterations: int = 300,
+    seed: int = 0,
+) -> PiecewiseFit:
+    """Fits an affine function and ReLUs of any length and sign to rows of actions with their rewards.
+
+    ``biases=False`` lets every kink go through the origin, ``affine=False`` leaves the affine part out. With it a
+    neuron is known up to its sign, so compare by :func:`kink_error`. Where a poor minimum will not do, make more
+    starts: ``restarts=400, agree=40``.
+
+    >>> import numpy as np
+    >>> from reluctant import fit_piecewise
+    >>> actions = np.random.default_rng(0).uniform(-1, 1, size=(100, 2))
+    >>> found = fit_piecewise(actions, 2 + np.maximum(0, actions[:, 0] - 0.3), neurons=1)
+    >>> bool(np.isclose(-found.net.biases[0] / found.net.neurons[0, 0], 0.3))
+    True
+    """
+    options: dict[str, Any] = {"restarts": restarts, "agree": agree, "iterations": iterations, "seed": seed}
+    return PiecewiseFit(*_core.fit_piecewise(actions, rewards, neurons, biases=biases, affine=affine, **options))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import _core
-from ._core import ReluNet, alpha0, most_cells
+from ._core import PiecewiseNet, ReluNet, alpha0, most_cells
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,8 +50,11 @@ class Cells(NamedTuple):
     """How far that is."""
 
 
-def best_action(net: ReluNet, *, budget: int = 1 << 17) -> BestAction:
-    """The best action on the sphere: exact if the network has at most ``budget`` cells, found by ascent otherwise."""
+def best_action(net: ReluNet | PiecewiseNet, *, budget: int = 1 << 17) -> BestAction:
+    """The best action on the sphere: exact if the network has at most ``budget`` cells, found by ascent otherwise.
+
+    With biases or a constant it is exact in two and three dimensions, and refused in more.
+    """
     return BestAction(**_core.best_action(net, budget=budget))
 
 

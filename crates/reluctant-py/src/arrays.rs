@@ -1,10 +1,13 @@
 //! Arrays of numbers: borrowed where they lie in memory row after row as 64-bit floats, converted by numpy otherwise.
 
+use std::slice::ChunksExact;
+
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
+use reluctant::{Error, Rows};
 
 /// An array of 64-bit floats in C order, borrowed from Python.
 pub(crate) struct Numbers<'py> {
@@ -50,6 +53,17 @@ impl<'py> Numbers<'py> {
     pub(crate) fn len(&self, axis: usize) -> usize {
         self.array.shape()[axis]
     }
+}
+
+/// The actions of a batch, which may be none, for a network in dimension `expected`.
+pub(crate) fn action_rows(expected: usize, dim: usize, data: &[f64]) -> Result<ChunksExact<'_, f64>, Error> {
+    if dim != expected {
+        return Err(Error::Dimension { what: "an action", expected, found: dim });
+    }
+    if !data.is_empty() {
+        Rows::new(dim, data)?;
+    }
+    Ok(data.chunks_exact(dim))
 }
 
 /// An error unless there is a reward for every action.

@@ -9,7 +9,8 @@
 //! | `policy` | a policy with its seed and its count of rounds |
 //! | `given`, `choice` | what is on offer and what was taken; what was chosen |
 //! | `belief` | what `plausible` believes, without a bandit |
-//! | `network` | ReLU networks, their estimator, matching |
+//! | `network` | the paper's networks, their estimator, matching |
+//! | `piecewise` | networks with biases, signs and an affine part, their estimator |
 //! | `paper` | the theory's numbers and the geometry of a network |
 //! | `logs` | what policies would have earned on a log |
 //! | `lab`, `results` | experiments, their trials and what came out |
@@ -29,6 +30,7 @@ mod network;
 mod own;
 mod own_environment;
 mod paper;
+mod piecewise;
 mod policy;
 mod results;
 mod values;
@@ -50,6 +52,8 @@ mod _core {
     use super::network::{ReluNet, fit, match_neurons};
     #[pymodule_export]
     use super::paper::{alpha0, best_action, cells, most_cells, theory};
+    #[pymodule_export]
+    use super::piecewise::{PiecewiseNet, fit_piecewise, kink_error};
     #[pymodule_export]
     use super::policy::{Policy, saved_kind};
     #[pymodule_export]

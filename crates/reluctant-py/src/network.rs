@@ -1,14 +1,12 @@
-//! One-layer ReLU networks, the estimator that fits them and the matching that compares them.
-
-use std::slice::ChunksExact;
+//! The paper's one-layer ReLU networks, the estimator that fits them and the matching that compares them.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use reluctant::estimate::{self, FitOptions, Model, Samples, SignRule};
 use reluctant::relu::{MAX_NEURONS, is_active};
-use reluctant::{Error, Key, Rows};
+use reluctant::{Error, Key};
 
-use crate::arrays::{Numbers, check_pairs};
+use crate::arrays::{Numbers, action_rows, check_pairs};
 use crate::errors::refuse;
 use crate::values::whole;
 
@@ -41,22 +39,11 @@ impl ReluNet {
         let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
         let (count, dim, data) = (actions.len(0), actions.len(1), actions.data());
         let numbers = py.detach(|| -> Result<Vec<f64>, Error> {
-            Ok(self.rows(dim, data)?.flat_map(|x| feature(&self.net, x)).collect())
+            Ok(action_rows(self.net.dim(), dim, data)?.flat_map(|x| feature(&self.net, x)).collect())
         });
         let numbers = numbers.map_err(refuse)?;
         let width = feature(&self.net, &vec![0.0; dim]).len();
         PyArray1::from_vec(py, numbers).reshape([count, width])
-    }
-
-    /// The actions of a batch, which may be none.
-    fn rows<'a>(&self, dim: usize, data: &'a [f64]) -> Result<ChunksExact<'a, f64>, Error> {
-        if dim != self.net.dim() {
-            return Err(Error::Dimension { what: "an action", expected: self.net.dim(), found: dim });
-        }
-        if !data.is_empty() {
-            Rows::new(dim, data)?;
-        }
-        Ok(data.chunks_exact(dim))
     }
 }
 
@@ -64,7 +51,7 @@ impl ReluNet {
 impl ReluNet {
     #[new]
     #[pyo3(signature = (neurons, signs = None))]
-    fn new(neurons: &Bound<'_, PyAny>, signs: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    pub(crate) fn new(neurons: &Bound<'_, PyAny>, signs: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let theta = Numbers::read("neurons", &["neurons", "coordinates"], neurons)?;
         let (dim, data) = (theta.len(1), theta.data().to_vec());
         let net = match signs {
@@ -113,8 +100,9 @@ impl ReluNet {
     fn __call__<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
         let (dim, data) = (actions.len(1), actions.data());
-        let values =
-            py.detach(|| -> Result<Vec<f64>, Error> { Ok(self.rows(dim, data)?.map(|x| self.net.value(x)).collect()) });
+        let values = py.detach(|| -> Result<Vec<f64>, Error> {
+            Ok(action_rows(self.net.dim(), dim, data)?.map(|x| self.net.value(x)).collect())
+        });
         Ok(PyArray1::from_vec(py, values.map_err(refuse)?))
     }
 
@@ -136,7 +124,7 @@ impl ReluNet {
     /// Which neurons are active (θᵢ·x ≥ 0) at every row of `actions`, as an array of truth values.
     fn pattern<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
-        let rows = self.rows(actions.len(1), actions.data()).map_err(refuse)?;
+        let rows = action_rows(self.net.dim(), actions.len(1), actions.data()).map_err(refuse)?;
         let k = self.net.neurons();
         let bits = rows.flat_map(|x| {
             let pattern = self.net.pattern(x);
@@ -153,7 +141,7 @@ impl ReluNet {
         nu: f64,
     ) -> PyResult<Bound<'py, PyArray1<bool>>> {
         let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
-        let rows = self.rows(actions.len(1), actions.data()).map_err(refuse)?;
+        let rows = action_rows(self.net.dim(), actions.len(1), actions.data()).map_err(refuse)?;
         Ok(PyArray1::from_vec(py, rows.map(|x| self.net.in_region(x, nu)).collect()))
     }
 

@@ -1,7 +1,7 @@
 //! The paper's statements in numbers, and the geometry of a network.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use reluctant::geometry::{self, CELL_BUDGET, Cells};
@@ -10,6 +10,7 @@ use reluctant::theory::{Inputs, evaluate};
 
 use crate::errors::refuse;
 use crate::network::ReluNet;
+use crate::piecewise::PiecewiseNet;
 
 /// Every statement of the paper for these numbers, as JSON.
 #[pyfunction]
@@ -30,16 +31,22 @@ pub(crate) fn theory(
     serde_json::to_string(&quantities).map_err(|cause| PyValueError::new_err(cause.to_string()))
 }
 
-/// The best action of a network on the unit sphere, as a dictionary.
+/// The best action on the unit sphere of a network, of the paper or of the whole family, as a dictionary.
 #[pyfunction]
 #[pyo3(signature = (net, *, budget = CELL_BUDGET))]
-pub(crate) fn best_action<'py>(
-    py: Python<'py>,
-    net: &Bound<'py, ReluNet>,
-    budget: u64,
-) -> PyResult<Bound<'py, PyDict>> {
-    let net = &net.get().net;
-    let best = py.detach(|| geometry::best_action(net, budget)).map_err(refuse)?;
+pub(crate) fn best_action<'py>(py: Python<'py>, net: &Bound<'py, PyAny>, budget: u64) -> PyResult<Bound<'py, PyDict>> {
+    let net = match net.cast::<ReluNet>() {
+        Ok(net) => net.get().net.clone().into(),
+        Err(_) => match net.cast::<PiecewiseNet>() {
+            Ok(net) => net.get().net.clone(),
+            Err(_) => {
+                let found = net.get_type().name()?;
+                return Err(PyTypeError::new_err(format!("net must be a ReluNet or a PiecewiseNet, not {found}")));
+            }
+        },
+    };
+    let best = py.detach(|| geometry::best_piecewise_action(&net, budget));
+    let best = best.map_err(refuse)?;
     let found = PyDict::new(py);
     found.set_item("x_star", PyArray1::from_vec(py, best.x_star))?;
     found.set_item("f_star", best.f_star)?;
