@@ -20,19 +20,24 @@ use crate::round::{Means, Round, RoundMemory};
 /// The most units of a layer.
 const MAX_WIDTH: usize = 64;
 
+pub(super) const LAYERS: Param =
+    Param::new("layers", Initial::count(2), Kind::Count { min: 2, max: 8 }, "hidden layers of the network");
+
+pub(super) const WIDTH: Param = Param::new(
+    "width",
+    Initial::count(8),
+    Kind::Count { min: 1, max: MAX_WIDTH as u64 },
+    "units of every hidden layer",
+);
+
 pub(super) const ENTRY: Entry = Entry {
     name: "deep",
     summary: "a random ReLU network with several hidden layers on the unit sphere, which no policy is made for",
     citation: "He, Zhang, Ren and Sun (2015), Delving deep into rectifiers, for the scale of the weights",
     params: &[
         sphere_arms::DIM,
-        Param::new("layers", Initial::count(2), Kind::Count { min: 2, max: 8 }, "hidden layers of the network"),
-        Param::new(
-            "width",
-            Initial::count(8),
-            Kind::Count { min: 1, max: MAX_WIDTH as u64 },
-            "units of every hidden layer",
-        ),
+        LAYERS,
+        WIDTH,
         BIASES,
         sphere_arms::ACTIONS,
         sphere_arms::ARMS,
@@ -54,7 +59,7 @@ pub(super) const ENTRY: Entry = Entry {
             ],
         },
     ],
-    build: Build::Plain(|params, key| Ok(Box::new(Deep::new(params, key)?))),
+    build: Build::Plain(|params, key| Ok(Box::new(Deep::new(params, key, key)?))),
 };
 
 /// A random ReLU network with several hidden layers on the unit sphere.
@@ -141,14 +146,15 @@ impl DeepNet {
 }
 
 impl Deep {
-    fn new(params: &Params, key: Key) -> Result<Self> {
+    /// The network comes from the key `truth`, arms and noise from `key`.
+    pub(super) fn new(params: &Params, truth: Key, key: Key) -> Result<Self> {
         let arms = SphereArms::read(params, key)?;
         if arms.is_sphere() {
             let allowed = "finite, for the best action of a deep network on the whole sphere cannot be certified";
             return Err(Error::out_of_range("actions", "sphere", allowed));
         }
         let (layers, width) = (params.size("layers")?, params.size("width")?);
-        let mut stream = key.purpose(Purpose::Truth).stream();
+        let mut stream = truth.purpose(Purpose::Truth).stream();
         let network = DeepNet::random(arms.dim(), layers, width, params.real("biases")?, &mut stream);
         Ok(Deep { network, arms, noise: Noise::read(params, key)? })
     }
@@ -186,7 +192,7 @@ mod tests {
     use crate::params::Settings;
 
     fn made(settings: &Settings, seed: u64) -> Result<Deep> {
-        Deep::new(&Params::resolve("deep", ENTRY.params, settings)?, Key::new(seed))
+        Deep::new(&Params::resolve("deep", ENTRY.params, settings)?, Key::new(seed), Key::new(seed))
     }
 
     /// One arm, written out.

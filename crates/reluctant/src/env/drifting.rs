@@ -4,10 +4,12 @@
 //! drawn anew. What is on offer and the noise go on as if nothing had happened.
 
 use super::contexts::{self, Contexts};
+use super::deep::{self, Deep};
 use super::linear_sphere::LinearSphere;
 use super::noise;
-use super::relu_sphere::ReluSphere;
+use super::relu_sphere::{self, ReluSphere};
 use super::round_list::round_list;
+use super::shape;
 use super::sphere_arms;
 use super::{Build, Entry, Environment, Sample, find};
 use crate::error::Result;
@@ -16,11 +18,13 @@ use crate::params::{Initial, Kind, Literal, Param, Params, Settings, Value};
 use crate::rng::Key;
 use crate::round::{Round, RoundMemory};
 
-/// What a parameter is that is not given.
-const AS_ITS_OWN: Initial = Initial::Auto("that of the environment that changes");
+/// A parameter that is handed on to the environment that changes; if it is not given, it is what it is there.
+const fn handed_on(param: Param) -> Param {
+    Param { initial: Initial::Auto("that of the environment that changes"), ..param }
+}
 
-/// The parameters that are handed on.
-const HANDED_ON: [&str; 5] = ["dim", "neurons", "arms", "sigma", "noise"];
+/// Parameters of its own; all others are handed on.
+const OWN: [&str; 2] = ["of", "at"];
 
 pub(super) const ENTRY: Entry = Entry {
     name: "drifting",
@@ -30,7 +34,7 @@ pub(super) const ENTRY: Entry = Entry {
         Param::new(
             "of",
             Initial::word("relu-sphere"),
-            Kind::Word(&["relu-sphere", "linear-sphere", "contexts"]),
+            Kind::Word(&["relu-sphere", "linear-sphere", "deep", "contexts"]),
             "the environment that changes",
         ),
         Param::new(
@@ -39,11 +43,23 @@ pub(super) const ENTRY: Entry = Entry {
             Kind::Text("rising rounds, with commas between them"),
             "the rounds from which on the truth is another",
         ),
-        Param { initial: AS_ITS_OWN, doc: "dimension of an action, or of a context", ..sphere_arms::DIM },
-        Param { initial: AS_ITS_OWN, doc: "neurons of a network; a linear-sphere has none", ..contexts::NEURONS },
-        Param { initial: AS_ITS_OWN, doc: "arms on offer in a round, or actions of contexts", ..sphere_arms::ARMS },
-        Param { initial: AS_ITS_OWN, ..noise::SIGMA },
-        Param { initial: AS_ITS_OWN, ..noise::NOISE },
+        Param { doc: "dimension of an action, or of a context", ..handed_on(sphere_arms::DIM) },
+        Param { doc: "neurons of a network with one hidden layer", ..handed_on(contexts::NEURONS) },
+        handed_on(relu_sphere::SIGNS),
+        handed_on(relu_sphere::NETWORK),
+        handed_on(relu_sphere::IMBALANCE),
+        handed_on(shape::LENGTHS),
+        handed_on(shape::BIASES),
+        handed_on(shape::ACTIVATION),
+        handed_on(shape::SLOPE),
+        handed_on(shape::KINKS),
+        handed_on(shape::SLOPES),
+        Param { doc: "hidden layers of a deep network", ..handed_on(deep::LAYERS) },
+        Param { doc: "units of every hidden layer of a deep network", ..handed_on(deep::WIDTH) },
+        Param { doc: "arms on offer in a round, or actions of contexts", ..handed_on(sphere_arms::ARMS) },
+        handed_on(sphere_arms::FRESH),
+        handed_on(noise::SIGMA),
+        handed_on(noise::NOISE),
     ],
     samples: &[
         Sample { name: "relu-sphere", settings: &[("at", Literal::Word("50")), ("arms", Literal::Count(30))] },
@@ -54,6 +70,10 @@ pub(super) const ENTRY: Entry = Entry {
                 ("at", Literal::Word("20, 90")),
                 ("arms", Literal::Count(10)),
             ],
+        },
+        Sample {
+            name: "deep",
+            settings: &[("of", Literal::Word("deep")), ("at", Literal::Word("30")), ("arms", Literal::Count(20))],
         },
         Sample { name: "contexts", settings: &[("of", Literal::Word("contexts")), ("at", Literal::Word("2, 3, 100"))] },
     ],
@@ -73,7 +93,7 @@ impl Drifting {
     fn new(params: &Params, key: Key) -> Result<Self> {
         let of = params.word("of")?;
         let mut settings = Settings::new();
-        for name in HANDED_ON {
+        for name in ENTRY.params.iter().map(|param| param.name).filter(|name| !OWN.contains(name)) {
             if let Some(value) = params.get(name) {
                 settings.set(if (of, name) == ("contexts", "arms") { "actions" } else { name }, value.clone());
             }
@@ -82,6 +102,7 @@ impl Drifting {
         let with_truth = |truth: Key| -> Result<Box<dyn Environment>> {
             Ok(match of {
                 "contexts" => Box::new(Contexts::new(&own, truth, key)?),
+                "deep" => Box::new(Deep::new(&own, truth, key)?),
                 "linear-sphere" => Box::new(LinearSphere::new(&own, truth, key)?),
                 _ => Box::new(ReluSphere::new(&own, truth, key)?),
             })
@@ -141,7 +162,8 @@ mod tests {
 
     #[test]
     fn only_the_truth_changes_and_only_where_it_should() {
-        for (of, count) in [("relu-sphere", "arms"), ("linear-sphere", "arms"), ("contexts", "actions")] {
+        let all = [("relu-sphere", "arms"), ("linear-sphere", "arms"), ("deep", "arms"), ("contexts", "actions")];
+        for (of, count) in all {
             let key = Key::new(3).trial(2);
             let plain = env::build(of, &Settings::new().with("dim", 3u64).with(count, 6u64), key).unwrap();
             let settings = Settings::new().with("of", of).with("at", "5, 9").with("dim", 3u64).with("arms", 6u64);
@@ -158,6 +180,21 @@ mod tests {
             assert_ne!(seen(once.as_ref(), 9), seen(drifting.as_ref(), 9), "{of}");
             assert_eq!(drifting.space(), plain.space());
         }
+    }
+
+    #[test]
+    fn whatever_is_given_is_handed_on() {
+        let given = Settings::new().with("signs", "random").with("lengths", "0.5, 2").with("biases", 0.5);
+        let given = given.with("activation", "leaky").with("slope", 0.4).with("fresh", false).with("noise", "student");
+        let key = Key::new(5).trial(1);
+        let plain = env::build("relu-sphere", &given, key).unwrap();
+        let drifting = env::build("drifting", &given.with("at", "100"), key).unwrap();
+        assert_eq!(seen(plain.as_ref(), 7), seen(drifting.as_ref(), 7));
+        assert_eq!(plain.facts(), drifting.facts());
+        let deep = Settings::new().with("layers", 3u64).with("width", 5u64).with("arms", 10u64);
+        let plain = env::build("deep", &deep, key).unwrap();
+        let drifting = env::build("drifting", &deep.with("of", "deep").with("at", "100"), key).unwrap();
+        assert_eq!(seen(plain.as_ref(), 7), seen(drifting.as_ref(), 7));
     }
 
     #[test]

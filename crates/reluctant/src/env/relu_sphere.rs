@@ -26,6 +26,20 @@ pub(super) const SIGNS: Param = Param::new(
     "second layer: all +1, as in the paper, or ±1 with equal probability",
 );
 
+pub(super) const NETWORK: Param = Param::new(
+    "network",
+    Initial::word("random"),
+    Kind::Word(&["random", "balanced"]),
+    "random: independent neurons; balanced: neurons that nearly cancel in pairs, so that hardly any linear part is left",
+);
+
+pub(super) const IMBALANCE: Param = Param::new(
+    "imbalance",
+    Initial::real(0.1),
+    Kind::Real { min: 0.0, max: 10.0, above: false, below: false },
+    "how far the second neuron of a balanced pair is from the opposite of the first",
+);
+
 pub(super) const ENTRY: Entry = Entry {
     name: "relu-sphere",
     summary: "a random one-layer network with ReLUs, or other activations with kinks, on the unit sphere",
@@ -39,19 +53,8 @@ pub(super) const ENTRY: Entry = Entry {
             "neurons k of the network",
         ),
         SIGNS,
-        Param::new(
-            "network",
-            Initial::word("random"),
-            Kind::Word(&["random", "balanced"]),
-            "random: independent neurons; balanced: neurons that nearly cancel in pairs, so that hardly any linear \
-             part is left",
-        ),
-        Param::new(
-            "imbalance",
-            Initial::real(0.1),
-            Kind::Real { min: 0.0, max: 10.0, above: false, below: false },
-            "how far the second neuron of a balanced pair is from the opposite of the first",
-        ),
+        NETWORK,
+        IMBALANCE,
         shape::LENGTHS,
         shape::BIASES,
         shape::ACTIVATION,
