@@ -6,7 +6,7 @@
 //! | `arrays` | numpy arrays to slices, without a copy where the memory allows it |
 //! | `errors` | errors to exceptions, with the same sentences |
 //! | `values` | Python numbers to parameters and back, the registries to dictionaries |
-//! | `policy` | a policy with its seed and its count of rounds |
+//! | `policy`, `state` | a policy with its seed and its count of rounds; what is behind its lock |
 //! | `given`, `choice` | what is on offer and what was taken; what was chosen |
 //! | `belief` | what `plausible` believes, without a bandit |
 //! | `network` | the paper's networks, their estimator, matching |
@@ -33,6 +33,7 @@ mod paper;
 mod piecewise;
 mod policy;
 mod results;
+mod state;
 mod values;
 
 use pyo3::pymodule;

@@ -10,7 +10,7 @@
 //! grid, for all actions, found anew with each training of the network. Then the regressions, too, are made anew from
 //! all rewards, because their features are others.
 
-use std::ops::RangeInclusive;
+mod penalty;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,12 +20,13 @@ use super::{Averaged, Belief, state};
 use crate::ellipsoid::{Confidence, Ellipsoid};
 use crate::error::Result;
 use crate::kernels::linear_scores;
-use crate::linalg::{Cholesky, axpy, dot};
+use crate::linalg::dot;
 use crate::network::{Inputs, Trained};
 use crate::offer::Rows;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::{Key, Purpose, gamma, normal};
 use crate::scratch::Scratch;
+use penalty::{GRID, INFINITE_GRID, Sums, most_evident};
 
 pub(crate) const LAMBDA: Param = Param::new(
     "lambda",
@@ -34,22 +35,8 @@ pub(crate) const LAMBDA: Param = Param::new(
     "penalty λ of the regressions: the ratio of noise to prior variance",
 );
 
-/// Exponents of the grid of λ, in powers of √10. λ is at least 1: features of a network that was trained on the same
-/// rewards explain them all, so that the evidence has nothing against a prior however wide, and exploring would not
-/// end.
-const GRID: RangeInclusive<i32> = 0..=6;
-
-/// The same for an infinitely wide network, whose features do not depend on the rewards. With 1 at least the ten digits
-/// of optdigits cost twice as many mistakes, with less than 0.1 the rare classes of Shuttle cost half as many again;
-/// seed 90417.
-const INFINITE_GRID: RangeInclusive<i32> = -2..=6;
-
 /// λ before the first training.
 const FIRST_LAMBDA: f64 = 1.0;
-
-/// Evidence is summed over at most so many actions, those with the most rewards: the others hardly count, and each
-/// costs a factorisation.
-const MOST_WITNESSES: usize = 16;
 
 /// Whose the noise is, and what is known of it before the first reward.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -94,15 +81,6 @@ struct Head {
     count: u64,
     /// Σy² − ŵᵀAŵ.
     loss: f64,
-}
-
-/// Sums over the rewards of an action.
-#[derive(Debug, Clone)]
-struct Sums {
-    gram: Vec<f64>,
-    moment: Vec<f64>,
-    squares: f64,
-    count: u64,
 }
 
 impl LastLayer {
@@ -188,8 +166,7 @@ impl LastLayer {
     /// The regressions from all rewards, with features and λ as they are now.
     fn rebuild(&mut self) {
         let size = self.features();
-        let empty = Sums { gram: vec![0.0; size * size], moment: vec![0.0; size], squares: 0.0, count: 0 };
-        let mut sums = vec![empty; self.heads.len()];
+        let mut sums = vec![Sums::new(size); self.heads.len()];
         self.trained.each(|head, phi, y| sums[head].add(phi, y));
         if self.given.is_none() {
             let grid = if self.trained.is_infinite() { INFINITE_GRID } else { GRID };
@@ -266,66 +243,6 @@ impl Head {
         self.count = self.count.saturating_add(1);
         self.regression.update(phi, y);
     }
-}
-
-impl Sums {
-    fn add(&mut self, phi: &[f64], y: f64) {
-        for (i, row) in self.gram.chunks_exact_mut(phi.len()).enumerate() {
-            if phi[i] != 0.0 {
-                axpy(phi[i], &phi[i..], &mut row[i..]);
-            }
-        }
-        axpy(y, phi, &mut self.moment);
-        self.squares += y * y;
-        self.count = self.count.saturating_add(1);
-    }
-
-    /// log det A − log det λI and Σy² − ŵᵀAŵ; `None` if A is not positive definite to working precision.
-    fn fit(&self, lambda: f64, work: &mut Vec<f64>) -> Option<(f64, f64)> {
-        let size = self.moment.len();
-        work.clear();
-        work.extend_from_slice(&self.gram);
-        work.iter_mut().step_by(size + 1).for_each(|x| *x += lambda);
-        let factor = Cholesky::new(work, size)?;
-        let mut solved = self.moment.clone();
-        factor.solve_transposed(&mut solved);
-        Some((factor.log_det() - size as f64 * libm::log(lambda), (self.squares - dot(&solved, &solved)).max(0.0)))
-    }
-}
-
-/// The λ of the grid with the greatest evidence.
-fn most_evident(sums: &[Sums], noise: Noise, grid: RangeInclusive<i32>) -> Option<f64> {
-    let mut witnesses: Vec<&Sums> = sums.iter().filter(|sums| sums.count > 0).collect();
-    witnesses.sort_by_key(|sums| std::cmp::Reverse(sums.count));
-    witnesses.truncate(MOST_WITNESSES);
-    let grid = grid.map(|power| libm::pow(10.0, f64::from(power) / 2.0));
-    let mut best: Option<(f64, f64)> = None;
-    for lambda in grid {
-        if let Some(evidence) = evidence(&witnesses, noise, lambda)
-            && best.is_none_or(|(_, greatest)| evidence > greatest)
-        {
-            best = Some((lambda, evidence));
-        }
-    }
-    best.map(|(lambda, _)| lambda)
-}
-
-/// The logarithm of the density of the rewards under λ, up to what does not depend on λ: w and σ² are integrated out.
-fn evidence(sums: &[&Sums], Noise { own, shape, rate }: Noise, lambda: f64) -> Option<f64> {
-    let mut work = Vec::new();
-    let (mut log, mut count, mut loss) = (0.0, 0.0, 0.0);
-    let of_noise = |count: f64, loss: f64| (shape + 0.5 * count) * libm::log(rate + 0.5 * loss);
-    for sums in sums {
-        let (log_det, own_loss) = sums.fit(lambda, &mut work)?;
-        let own_count = sums.count as f64;
-        log -= 0.5 * log_det;
-        if own {
-            log -= of_noise(own_count, own_loss);
-        }
-        count += own_count;
-        loss += own_loss;
-    }
-    Some(if own { log } else { log - of_noise(count, loss) })
 }
 
 impl Heads for LastLayer {
@@ -443,6 +360,7 @@ impl Belief for LastLayer {
 
 #[cfg(test)]
 mod tests {
+    use super::penalty::evidence;
     use super::*;
     use crate::network::{DECAY, EPOCHS, GROWTH, RATE, WIDTH};
     use crate::offer::Name;
@@ -536,7 +454,7 @@ mod tests {
                 }
                 log
             };
-            let mut sums = vec![Sums { gram: vec![0.0; 36], moment: vec![0.0; 6], squares: 0.0, count: 0 }; 2];
+            let mut sums = vec![Sums::new(6); 2];
             belief.trained.each(|head, phi, y| sums[head].add(phi, y));
             let sums: Vec<&Sums> = sums.iter().collect();
             let found = evidence(&sums, noise, 3.0).unwrap() - evidence(&sums, noise, 0.1).unwrap();
