@@ -283,6 +283,8 @@ def _key(name: str) -> str:
 def _value(name: str, value: Any) -> str:
     if hasattr(value, "tolist"):
         value = value.tolist()
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):

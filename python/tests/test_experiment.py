@@ -365,3 +365,11 @@ def test_progress_shows_bars_or_lines(small: Experiment, capsys: pytest.CaptureF
     assert "tuning: 100%" in capsys.readouterr().err
     small.run(progress=progress.Lines())
     assert capsys.readouterr().err == "tuning: 32 trials\ntrials: 20 trials\n"
+
+
+def test_a_table_may_be_named_by_a_path(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text("x;y\n" + "".join(f"{i % 7};{'ab'[i % 2]}\n" for i in range(30)))
+    table = {"kind": "table", "file": file, "separator": ";"}
+    results = Experiment(table, policies=["oful"], rounds=20, trials=1).run(progress=False)
+    assert len(results.trials()) == 1

@@ -42,7 +42,7 @@ fn a_log_is_evaluated_with_a_picture() {
     let (out, err) = said(&output);
     assert!(output.status.success(), "{err}");
     assert!(out.contains("oful would have earned 1.00") || out.contains("oful would have earned 0.9"), "{out}");
-    assert!(out.contains("That is more than the log earned"), "{out}");
+    assert!(out.contains("That is more than what made the log earns on average"), "{out}");
     assert!(std::fs::read_to_string(folder().join("coin.svg")).unwrap().contains("reward a round"));
     let output = reluctant(&["evaluate", "coin.jsonl", "--policy", "oful", "--json", "--model", "none"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -10,7 +10,7 @@ use crate::action::{check_dim, check_finite};
 use crate::activation::{Activation, is_on, relu};
 use crate::error::{Error, Result};
 use crate::estimate::samples::Samples;
-use crate::linalg::{axpy, dot};
+use crate::linalg::{axpy, dot, norm};
 use crate::relu::{MAX_NEURONS, Pattern, ReluNet, is_active};
 
 /// An affine function and signed ReLUs with biases.
@@ -137,6 +137,26 @@ impl PiecewiseNet {
         gradient
     }
 
+    /// offset + scale·f(x), for a scale that is positive.
+    #[must_use]
+    pub(crate) fn scaled(mut self, offset: f64, scale: f64) -> Self {
+        self.constant = offset + scale * self.constant;
+        let (theta, _) = self.hinges.layers_mut();
+        theta.iter_mut().chain(&mut self.linear).chain(&mut self.biases).for_each(|x| *x *= scale);
+        self
+    }
+
+    /// Numbers between which f lies on the unit sphere.
+    pub(crate) fn range_on_sphere(&self) -> (f64, f64) {
+        let slope = norm(&self.linear);
+        let (mut least, mut most) = (self.constant - slope, self.constant + slope);
+        for ((theta, &sign), bias) in self.hinges.iter().zip(self.hinges.signs()).zip(&self.biases) {
+            let height = relu(norm(theta) + bias);
+            if sign > 0.0 { most += height } else { least -= height }
+        }
+        (least, most)
+    }
+
     /// (1/n)·Σ (f(xᵢ) − yᵢ)².
     pub fn mean_squared_error(&self, samples: Samples<'_>) -> Result<f64> {
         check_dim("the network", samples.dim(), self.dim())?;
@@ -177,6 +197,23 @@ mod tests {
             Activation::hard_tanh(),
             Activation::new(vec![-0.4, 0.1, 0.7], vec![-0.2, 0.5, -1.0, 2.0]).unwrap(),
         ]
+    }
+
+    #[test]
+    fn scaled_values_are_between_the_scaled_bounds() {
+        let mut stream = Key::new(9).stream();
+        for activation in activations() {
+            let (net, biases) = random(3, 5, &mut stream);
+            let net = PiecewiseNet::with_activation(&activation, &net, &biases).unwrap();
+            let (least, most) = net.range_on_sphere();
+            let (scaled, mut x) = (net.clone().scaled(0.25, 2.0), [0.0; 3]);
+            for _ in 0..200 {
+                unit_vector(&mut stream, &mut x);
+                let value = net.value(&x);
+                assert!(least <= value && value <= most);
+                assert!((scaled.value(&x) - 0.25 - 2.0 * value).abs() < 1e-12);
+            }
+        }
     }
 
     #[test]

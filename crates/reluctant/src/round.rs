@@ -118,7 +118,14 @@ impl<'a> Round<'a> {
         match self.noise {
             Noise::Each(noise) => counted("the list of noise", noise),
             Noise::Added(noise) => crate::action::check_finite("the noise", noise),
-            Noise::Coin(uniform) => crate::action::check_finite("the noise", uniform),
+            Noise::Coin(uniform) => {
+                let means = if let Means::Each(means) = self.means { means } else { &[] };
+                if let Some(mean) = means.iter().find(|mean| !(0.0..=1.0).contains(*mean)) {
+                    let allowed = "from 0 to 1, as the probability of a reward of 1";
+                    return Err(Error::out_of_range("a mean reward", mean, allowed));
+                }
+                crate::action::check_finite("the noise", uniform)
+            }
         }
     }
 

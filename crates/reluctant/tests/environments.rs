@@ -9,7 +9,7 @@ use reluctant::conformance::environments::{CHECKS, Make};
 use reluctant::env::{BUILT_IN, Build, Entry, Environment, Sample};
 use reluctant::params::{Initial, Kind, Param};
 use reluctant::rng::uniform;
-use reluctant::{Error, Key, Means, Noise, Offer, Purpose, Registry, Result, Round, RoundMemory, Space};
+use reluctant::{Error, Key, Means, Noise, Offer, Purpose, Registry, Result, Round, RoundMemory, Settings, Space};
 
 #[test]
 fn every_environment_passes_every_check() {
@@ -23,6 +23,33 @@ fn every_environment_passes_every_check() {
         }
     }
     assert_eq!(Registry::default().environments().len(), BUILT_IN.len());
+}
+
+/// With Bernoulli rewards a mean is the probability of a 1, whatever the values of the truth are.
+#[test]
+fn bernoulli_means_are_probabilities() {
+    let registry = Registry::default();
+    let given = || Settings::new().with("noise", "bernoulli");
+    for (kind, settings) in [
+        ("relu-sphere", given().with("dim", 3u64).with("neurons", 5u64)),
+        ("relu-sphere", given().with("signs", "random").with("lengths", "1, 4").with("biases", 0.5)),
+        ("relu-sphere", given().with("activation", "absolute")),
+        ("linear-sphere", given().with("length", 7.0)),
+        ("linear-sphere", given().with("length", 1.0).with("offset", 9.0)),
+        ("deep", given()),
+        ("drifting", given().with("at", "3")),
+    ] {
+        let entry = registry.environments().iter().find(|entry| entry.name == kind).unwrap();
+        let (environment, mut memory) = (entry.build(&settings, Key::new(4)).unwrap(), RoundMemory::default());
+        let (mut least, mut most) = (f64::MAX, f64::MIN);
+        for t in 1..=5 {
+            let round = environment.round(t, &mut memory).unwrap();
+            let (Means::Each(means), Noise::Coin(_)) = (round.means, round.noise) else { panic!("{kind}") };
+            (least, most) = means.iter().fold((least, most), |(low, high), &mean| (low.min(mean), high.max(mean)));
+        }
+        assert!((0.0..=1.0).contains(&least) && (least..=1.0).contains(&most), "{kind} {settings:?}: {least} {most}");
+        assert!(most - least > 0.05, "{kind} {settings:?}: {least} {most}");
+    }
 }
 
 /// What is wrong with a broken environment.

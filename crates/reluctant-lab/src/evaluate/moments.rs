@@ -196,22 +196,27 @@ impl Moments {
     /// few groups make up the variance, it has few degrees of freedom.
     fn jackknife(&self) -> (f64, f64) {
         let groups = self.batches.len() as f64;
+        if self.count < 2.0 {
+            return (f64::INFINITY, 1.0);
+        }
         if groups < 3.0 {
-            return ((self.variance() / self.count).sqrt(), (self.count - 1.0).max(1.0));
+            return ((self.variance() / self.count).sqrt(), self.count - 1.0);
         }
         let size = self.count / groups;
-        let units = || self.batches.iter().map(|[_, plain, value, weight]| [plain / size, value / size, weight / size]);
+        let sums = || self.batches.iter().map(|[count, plain, value, weight]| (*count, [*plain, *value, *weight]));
         let mut mean = [0.0; 3];
-        units().for_each(|unit| (0..3).for_each(|i| mean[i] += unit[i] / groups));
-        let from_mean = |unit: [f64; 3]| -> [f64; 3] { std::array::from_fn(|i| unit[i] - mean[i]) };
+        sums().for_each(|(_, sum)| (0..3).for_each(|i| mean[i] += sum[i] / self.count));
+        // Groups have as many rounds or one more: a group is off by what its rounds are, not by how many they are.
+        let from_mean =
+            |(count, sum): (f64, [f64; 3])| -> [f64; 3] { std::array::from_fn(|i| (sum[i] - count * mean[i]) / size) };
         let mut squares = Squares::default();
-        for off in units().map(from_mean) {
+        for off in sums().map(from_mean) {
             (0..3).for_each(|i| (0..3).for_each(|j| squares[i][j] += off[i] * off[j]));
         }
         let whole = self.shape.combine(fit(&squares), mean);
         let share = groups / (groups - 1.0);
-        let moved = units().map(|unit| {
-            let off = from_mean(unit);
+        let moved = sums().map(|group| {
+            let off = from_mean(group);
             let without = std::array::from_fn(|i| std::array::from_fn(|j| squares[i][j] - share * off[i] * off[j]));
             let rest = std::array::from_fn(|i| mean[i] - off[i] / (groups - 1.0));
             let square = (self.shape.combine(fit(&without), rest) - whole).powi(2);
@@ -240,6 +245,8 @@ impl Moments {
         let range = self.high - self.low;
         let bernstein = (2.0 * variance * LOG_BERNSTEIN / self.count).sqrt()
             + 7.0 * range * LOG_BERNSTEIN / (3.0 * (self.count - 1.0).max(1.0));
+        // One round says nothing of how far rounds differ.
+        let bernstein = if self.count < 2.0 { f64::INFINITY } else { bernstein };
         let farthest = (self.high - value).abs().max((value - self.low).abs());
         Estimate {
             name,
@@ -290,5 +297,33 @@ impl Bootstrap {
             return [f64::NEG_INFINITY, f64::INFINITY];
         }
         [quantile(&estimates, 0.025), quantile(&estimates, 0.975)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reluctant::rng::normal;
+
+    /// Rounds of mean 100 and standard deviation 1, in groups of one, of one or two, of two, and of two or three.
+    #[test]
+    fn errors_do_not_depend_on_how_rounds_are_grouped() {
+        for count in [4000, 4097, 6144, 8192, 9000_u64] {
+            let (mut moments, mut stream) = (Moments::of(Shape::Sum), Key::new(3).stream());
+            (0..count).for_each(|number| moments.add(number, Part::plain(100.0 + normal(&mut stream))));
+            let (error, free) = moments.jackknife();
+            let expected = 1.0 / (count as f64).sqrt();
+            assert!((error / expected - 1.0).abs() < 0.06, "{count}: {error} is not {expected}");
+            assert!(free > 100.0);
+        }
+    }
+
+    #[test]
+    fn one_round_has_no_error() {
+        let mut moments = Moments::of(Shape::Sum);
+        moments.add(0, Part::plain(1.0));
+        let estimate = moments.estimate("dm", None, &Bootstrap::new(1, 1));
+        assert_eq!((estimate.value, estimate.normal), (1.0, [f64::NEG_INFINITY, f64::INFINITY]));
+        assert_eq!(estimate.bernstein, Some([f64::NEG_INFINITY, f64::INFINITY]));
     }
 }

@@ -82,7 +82,7 @@ fn row(estimate: &Estimate) -> [Cell; 5] {
 }
 
 fn range([low, high]: Interval) -> String {
-    text::range(low, high)
+    if low.is_infinite() { text::NONE.into() } else { text::range(low, high) }
 }
 
 fn empty(header: &[&str]) -> Table {

@@ -87,6 +87,9 @@ pub(super) fn judge(
 }
 
 fn range([low, high]: Interval) -> String {
+    if low.is_infinite() {
+        return "anything".to_owned();
+    }
     format!("{} to {}", text::number(low), text::number(high))
 }
 
@@ -98,9 +101,9 @@ fn gain_of(best: &Recommended, gain: &Estimate) -> Interval {
 
 fn compared(policy: &str, [low, high]: Interval) -> String {
     if low > 0.0 {
-        format!("That is more than the log earned, by {} a round.", range([low, high]))
+        format!("That is more than what made the log earns on average, by {} a round.", range([low, high]))
     } else if high < 0.0 {
-        format!("That is less than the log earned, by {} a round.", range([-high, -low]))
+        format!("That is less than what made the log earns on average, by {} a round.", range([-high, -low]))
     } else {
         format!(
             "Whether {policy} is better than what made the log cannot be told: the difference is {}.",

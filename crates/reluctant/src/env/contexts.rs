@@ -5,9 +5,9 @@
 //! there is one network f for all: the mean reward is f(x, b). A network is a sum of `neurons` ReLUs with random unit
 //! weights, or linear with a random unit weight if `neurons` is 0.
 //!
-//! Bernoulli rewards need means between 0 and 1. All values of a sum of k neurons lie in [−r, r] with r = k, or √2·k
-//! with features of the actions, where (x, b) has length √2; a linear function counts as one neuron. The mean reward is
-//! then f/r if no value is negative, else ½ + f/2r.
+//! Bernoulli rewards need means between 0 and 1 ([`Noise::means_of`]). All values of a sum of k neurons lie in [−r, r]
+//! with r = k, or √2·k with features of the actions, where (x, b) has length √2; a linear function counts as one
+//! neuron.
 
 use super::noise::{self, Noise};
 use super::relu_sphere::{SIGNS, with_signs};
@@ -140,13 +140,9 @@ impl Contexts {
         let random_signs = params.word("signs")? == "random";
         let truths = (0..networks).map(|_| Truth::random(dim + action_dim, neurons, random_signs, &mut stream));
         let noise = Noise::read(params, rounds)?;
-        let (offset, scale) = if noise.is_bernoulli() {
-            let longest = if action_dim == 0 { 1.0 } else { std::f64::consts::SQRT_2 };
-            let most = longest * neurons.max(1) as f64;
-            if neurons > 0 && !random_signs { (0.0, 1.0 / most) } else { (0.5, 0.5 / most) }
-        } else {
-            (0.0, 1.0)
-        };
+        let longest = if action_dim == 0 { 1.0 } else { std::f64::consts::SQRT_2 };
+        let most = longest * neurons.max(1) as f64;
+        let (offset, scale) = noise.means_of(if neurons > 0 && !random_signs { 0.0 } else { -most }, most);
         // Rounds count from 1, so the stream of round 0 is free for what is drawn once.
         let key = rounds.purpose(Purpose::Arms);
         let (mut action_features, mut stream) = (vec![0.0; count * action_dim], key.round(0).stream());

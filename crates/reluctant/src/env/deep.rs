@@ -17,6 +17,10 @@ use crate::params::{Initial, Kind, Literal, Param, Params, Value};
 use crate::rng::{Key, Purpose, Stream, normal, uniform};
 use crate::round::{Means, Round, RoundMemory};
 
+/// Values are seldom farther from 0: three of their standard deviations. For Bernoulli rewards those that are count as
+/// this far.
+const USUAL: f64 = 3.0;
+
 /// The most units of a layer.
 const MAX_WIDTH: usize = 64;
 
@@ -171,6 +175,10 @@ impl Environment for Deep {
         means.clear();
         if let Offer::Rows(rows) = offer {
             self.network.values(rows, means);
+        }
+        if self.noise.is_bernoulli() {
+            let (offset, scale) = self.noise.means_of(-USUAL, USUAL);
+            means.iter_mut().for_each(|mean| *mean = (offset + scale * *mean).clamp(0.0, 1.0));
         }
         Ok(Round { offer, means: Means::Each(means), noise: self.noise.draw(t) })
     }

@@ -51,10 +51,11 @@ impl LinearSphere {
         unit_vector(&mut truth.purpose(Purpose::Truth).stream(), &mut theta);
         let mut direction = theta.clone();
         normalise(&mut direction);
-        let length = params.real("length")?;
-        theta.iter_mut().for_each(|x| *x *= length);
-        let offset = params.real("offset")?;
-        Ok(LinearSphere { theta, direction, offset, arms, noise: Noise::read(params, rounds)? })
+        let (length, offset) = (params.real("length")?, params.real("offset")?);
+        let noise = Noise::read(params, rounds)?;
+        let (start, scale) = noise.means_of(offset - length, offset + length);
+        theta.iter_mut().for_each(|x| *x *= scale * length);
+        Ok(LinearSphere { theta, direction, offset: start + scale * offset, arms, noise })
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Gaussian, uniform and Rademacher noise have standard deviation σ and are σ-subgaussian. Student's t with 3 degrees
 //! of freedom, scaled to the same standard deviation, is not: once in a while it is very large. Bernoulli rewards are 1
-//! with the mean as their probability, else 0.
+//! with the mean as their probability, else 0. So means must be probabilities, and values f that are none are scaled
+//! ([`Noise::means_of`]): to f/r if they lie in [0, r], to ½ + f/2r if they lie in [−r, r].
 
 use crate::error::Result;
 use crate::params::{Initial, Kind, Param, Params, Value};
@@ -16,7 +17,7 @@ pub(super) const NOISE: Param = Param::new(
     Initial::word("gaussian"),
     Kind::Word(&["gaussian", "uniform", "rademacher", "student", "bernoulli"]),
     "its distribution: N(0, σ²), uniform on ±√3·σ, ±σ with equal probability, Student's t with 3 degrees of freedom \
-     and standard deviation σ, or bernoulli: rewards 1 with the mean as probability, else 0 (σ is then not used)",
+     and standard deviation σ, or bernoulli: rewards 1 with the mean, scaled to lie between 0 and 1, as probability, else 0 (σ is then not used)",
 );
 
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +62,17 @@ impl Noise {
     /// Whether mean rewards are probabilities.
     pub(super) fn is_bernoulli(&self) -> bool {
         matches!(self.shape, Shape::Bernoulli)
+    }
+
+    /// Offset and scale by which values between `least` and `most` become means.
+    pub(super) fn means_of(&self, least: f64, most: f64) -> (f64, f64) {
+        if !self.is_bernoulli() || (least >= 0.0 && most <= 1.0) {
+            (0.0, 1.0)
+        } else if least >= 0.0 {
+            (0.0, 1.0 / most)
+        } else {
+            (0.5, 0.5 / most.max(-least))
+        }
     }
 
     pub(super) fn draw(&self, round: u64) -> round::Noise<'static> {

@@ -164,9 +164,14 @@ impl ReluSphere {
             network = with_signs(network, &mut stream)?;
         }
         let shape = Shape::read(params)?;
-        let network = shape.apply(network, &mut stream)?;
+        let (network, noise) = (shape.apply(network, &mut stream)?, Noise::read(params, rounds)?);
+        let (least, most) = network.range_on_sphere();
+        let network = match noise.means_of(least, most) {
+            (0.0, 1.0) => network,
+            (offset, scale) => network.scaled(offset, scale),
+        };
         let sphere = if arms.is_sphere() { Some(sphere_means(&network)?) } else { None };
-        Ok(ReluSphere { network, shape, arms, noise: Noise::read(params, rounds)?, sphere })
+        Ok(ReluSphere { network, shape, arms, noise, sphere })
     }
 }
 
