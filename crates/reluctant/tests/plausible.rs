@@ -166,25 +166,35 @@ fn sampling_draws_a_network_on_the_sphere_too() {
 
 #[test]
 fn told_neurons_rewards_that_no_network_explains_end_in_the_linear_model() {
-    check_what_no_network_explains(&told(3, 0.1));
+    check_what_no_network_explains(&told(3, 0.1), &STRAIGHT);
+    check_what_no_network_explains(&told(3, 0.1), &ODD);
 }
 
 #[test]
-fn told_nothing_rewards_that_no_network_explains_end_in_the_linear_model() {
-    check_what_no_network_explains(&Settings::new());
+fn told_nothing_straight_rewards_end_in_the_linear_model() {
+    check_what_no_network_explains(&Settings::new(), &STRAIGHT);
 }
 
+#[test]
+fn told_nothing_odd_rewards_cost_no_more_than_a_linear_model() {
+    check_what_no_network_explains(&Settings::new(), &ODD);
+}
+
+/// A name, mean rewards, their noise, and whether there is a warning.
+type Case = (&'static str, fn(&[f64]) -> f64, f64, bool);
+
+const STRAIGHT: [Case; 2] =
+    [("linear", |x| 20.0 * x[0] - 6.0 * x[1], 2.0, true), ("offset", |x| 40.0 + x[0], 0.1, true)];
+
+const ODD: [Case; 3] = [
+    ("large", |x| 1e6 * (x[0].max(0.0) + x[1].max(0.0)), 1e5, true),
+    ("small", |x| 1e-6 * (x[0].max(0.0) + x[1].max(0.0)), 1e-7, true),
+    ("noise", |_| 0.0, 1.0, false),
+];
+
 /// Rewards that no network of the range explains: no more than half worse than a linear bandit with a constant.
-fn check_what_no_network_explains(settings: &Settings) {
-    type Case = (&'static str, fn(&[f64]) -> f64, f64, bool);
-    let cases: [Case; 5] = [
-        ("linear", |x| 20.0 * x[0] - 6.0 * x[1], 2.0, true),
-        ("offset", |x| 40.0 + x[0], 0.1, true),
-        ("large", |x| 1e6 * (x[0].max(0.0) + x[1].max(0.0)), 1e5, true),
-        ("small", |x| 1e-6 * (x[0].max(0.0) + x[1].max(0.0)), 1e-7, true),
-        ("noise", |_| 0.0, 1.0, false),
-    ];
-    for (name, mean, sigma, flagged) in cases {
+fn check_what_no_network_explains(settings: &Settings, cases: &[Case]) {
+    for &(name, mean, sigma, flagged) in cases {
         let mut policy = plausible(settings.clone());
         let (mut regret, mut allowed) = (0.0, 0.0);
         for game in 0..4 {
