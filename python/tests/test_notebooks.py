@@ -24,6 +24,7 @@ def texts(notebook: Any) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_runs_and_says_what_it_is_kept_with(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)

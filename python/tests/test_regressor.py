@@ -31,6 +31,7 @@ def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
+@pytest.mark.slow
 def test_all_of_them_with_array_api_too() -> None:
     """One check is skipped unless an environment variable is set before scipy is imported."""
     program = (
