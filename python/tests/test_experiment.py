@@ -370,6 +370,6 @@ def test_progress_shows_bars_or_lines(small: Experiment, capsys: pytest.CaptureF
 def test_a_table_may_be_named_by_a_path(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
     file.write_text("x;y\n" + "".join(f"{i % 7};{'ab'[i % 2]}\n" for i in range(30)))
-    table = {"kind": "table", "file": file, "separator": ";"}
+    table = {"kind": "table", "file": file, "separator": "semicolon"}
     results = Experiment(table, policies=["oful"], rounds=20, trials=1).run(progress=False)
     assert len(results.trials()) == 1

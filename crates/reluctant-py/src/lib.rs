@@ -56,9 +56,11 @@ mod _core {
     #[pymodule_export]
     use super::piecewise::{PiecewiseNet, fit_piecewise, kink_error};
     #[pymodule_export]
-    use super::policy::{Policy, saved_kind};
+    use super::policy::saved_kind;
     #[pymodule_export]
     use super::results::{Results, read_results};
+    #[pymodule_export]
+    use super::state::Policy;
     #[pymodule_export]
     use super::values::{environments, policies};
 

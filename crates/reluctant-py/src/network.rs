@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use reluctant::estimate::{self, FitOptions, Model, Samples, SignRule};
-use reluctant::relu::{MAX_NEURONS, is_active};
+use reluctant::relu::{MAX_NEURONS, Pattern, is_active};
 use reluctant::{Error, Key};
 
 use crate::arrays::{Numbers, action_rows, check_pairs};
@@ -45,6 +45,36 @@ impl ReluNet {
         let width = feature(&self.net, &vec![0.0; dim]).len();
         PyArray1::from_vec(py, numbers).reshape([count, width])
     }
+}
+
+/// The value of a network in dimension `dim` at every row of `actions`.
+pub(crate) fn values<'py>(
+    py: Python<'py>,
+    actions: &Bound<'py, PyAny>,
+    dim: usize,
+    value: impl Fn(&[f64]) -> f64 + Send,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
+    let (found, data) = (actions.len(1), actions.data());
+    let values = py.detach(|| action_rows(dim, found, data).map(|rows| rows.map(value).collect()));
+    Ok(PyArray1::from_vec(py, values.map_err(refuse)?))
+}
+
+/// Which of its `neurons` are active at every row of `actions`.
+pub(crate) fn patterns<'py>(
+    py: Python<'py>,
+    actions: &Bound<'py, PyAny>,
+    dim: usize,
+    neurons: usize,
+    pattern: impl Fn(&[f64]) -> Pattern,
+) -> PyResult<Bound<'py, PyArray2<bool>>> {
+    let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
+    let rows = action_rows(dim, actions.len(1), actions.data()).map_err(refuse)?;
+    let bits = rows.flat_map(|x| {
+        let pattern = pattern(x);
+        (0..neurons).map(move |i| is_active(pattern, i))
+    });
+    PyArray1::from_vec(py, bits.collect()).reshape([actions.len(0), neurons])
 }
 
 #[pymethods]
@@ -98,12 +128,7 @@ impl ReluNet {
 
     /// The value of the network at every row of `actions`.
     fn __call__<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
-        let (dim, data) = (actions.len(1), actions.data());
-        let values = py.detach(|| -> Result<Vec<f64>, Error> {
-            Ok(action_rows(self.net.dim(), dim, data)?.map(|x| self.net.value(x)).collect())
-        });
-        Ok(PyArray1::from_vec(py, values.map_err(refuse)?))
+        values(py, actions, self.net.dim(), |x| self.net.value(x))
     }
 
     /// ∂f/∂Θ at every row of `actions`, each flattened neuron after neuron.
@@ -123,14 +148,7 @@ impl ReluNet {
 
     /// Which neurons are active (θᵢ·x ≥ 0) at every row of `actions`, as an array of truth values.
     fn pattern<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<bool>>> {
-        let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
-        let rows = action_rows(self.net.dim(), actions.len(1), actions.data()).map_err(refuse)?;
-        let k = self.net.neurons();
-        let bits = rows.flat_map(|x| {
-            let pattern = self.net.pattern(x);
-            (0..k).map(move |i| is_active(pattern, i))
-        });
-        PyArray1::from_vec(py, bits.collect()).reshape([actions.len(0), k])
+        patterns(py, actions, self.net.dim(), self.net.neurons(), |x| self.net.pattern(x))
     }
 
     /// Whether each row of `actions` lies in X(Θ, ν): |θᵢ·x| ≥ ν for every neuron.

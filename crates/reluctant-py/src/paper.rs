@@ -35,18 +35,15 @@ pub(crate) fn theory(
 #[pyfunction]
 #[pyo3(signature = (net, *, budget = CELL_BUDGET))]
 pub(crate) fn best_action<'py>(py: Python<'py>, net: &Bound<'py, PyAny>, budget: u64) -> PyResult<Bound<'py, PyDict>> {
-    let net = match net.cast::<ReluNet>() {
-        Ok(net) => net.get().net.clone().into(),
-        Err(_) => match net.cast::<PiecewiseNet>() {
-            Ok(net) => net.get().net.clone(),
-            Err(_) => {
-                let found = net.get_type().name()?;
-                return Err(PyTypeError::new_err(format!("net must be a ReluNet or a PiecewiseNet, not {found}")));
-            }
-        },
+    let net = if let Ok(net) = net.cast::<ReluNet>() {
+        net.get().net.clone().into()
+    } else if let Ok(net) = net.cast::<PiecewiseNet>() {
+        net.get().net.clone()
+    } else {
+        let found = net.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("net must be a ReluNet or a PiecewiseNet, not {found}")));
     };
-    let best = py.detach(|| geometry::best_piecewise_action(&net, budget));
-    let best = best.map_err(refuse)?;
+    let best = py.detach(|| geometry::best_piecewise_action(&net, budget)).map_err(refuse)?;
     let found = PyDict::new(py);
     found.set_item("x_star", PyArray1::from_vec(py, best.x_star))?;
     found.set_item("f_star", best.f_star)?;

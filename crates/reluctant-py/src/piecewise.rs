@@ -3,12 +3,12 @@
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use reluctant::estimate::{self, FitOptions, Parts, Samples};
-use reluctant::relu::{MAX_NEURONS, is_active};
+use reluctant::relu::MAX_NEURONS;
 use reluctant::{Activation, Error, Key};
 
 use crate::arrays::{Numbers, action_rows, check_pairs};
 use crate::errors::refuse;
-use crate::network::ReluNet;
+use crate::network::{self, ReluNet};
 use crate::values::whole;
 
 /// f(x) = w₀ + w·x + Σᵢ sᵢ·max(0, θᵢ·x + bᵢ): every one-layer network with a piecewise-linear activation.
@@ -106,12 +106,7 @@ impl PiecewiseNet {
 
     /// The value of the network at every row of `actions`.
     fn __call__<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
-        let (dim, data) = (actions.len(1), actions.data());
-        let values = py.detach(|| -> Result<Vec<f64>, Error> {
-            Ok(action_rows(self.net.dim(), dim, data)?.map(|x| self.net.value(x)).collect())
-        });
-        Ok(PyArray1::from_vec(py, values.map_err(refuse)?))
+        network::values(py, actions, self.net.dim(), |x| self.net.value(x))
     }
 
     /// The derivatives by the parameters at every row of `actions`, in the order w₀, w, θ₁, b₁, θ₂, b₂, …
@@ -125,14 +120,7 @@ impl PiecewiseNet {
 
     /// Which ReLUs are active (θᵢ·x + bᵢ ≥ 0) at every row of `actions`, as an array of truth values.
     fn pattern<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<bool>>> {
-        let actions = Numbers::read("actions", &["actions", "coordinates"], actions)?;
-        let rows = action_rows(self.net.dim(), actions.len(1), actions.data()).map_err(refuse)?;
-        let k = self.__len__();
-        let bits = rows.flat_map(|x| {
-            let pattern = self.net.pattern(x);
-            (0..k).map(move |i| is_active(pattern, i))
-        });
-        PyArray1::from_vec(py, bits.collect()).reshape([actions.len(0), k])
+        network::patterns(py, actions, self.net.dim(), self.__len__(), |x| self.net.pattern(x))
     }
 
     /// The same function with neuron i turned round: max(0, z) = max(0, −z) + z.

@@ -14,18 +14,8 @@ use crate::choice::{Choice, Explanation, Kept};
 use crate::errors::{refuse, refuse_keywords};
 use crate::given::{Each, Given, Seen, Taken, action as named_action, named};
 use crate::network::ReluNet;
-use crate::state::{FORMAT, Saved, State, space_of};
+use crate::state::{FORMAT, Policy, Saved, State, space_of};
 use crate::values::{settings, whole, write_settings};
-
-/// The base of every policy: chooses and learns. The classes of `reluctant` are made from it and the registry.
-#[pyclass(frozen, subclass, module = "reluctant._core")]
-pub(crate) struct Policy {
-    pub(crate) entry: &'static policy::Entry,
-    pub(crate) dim: usize,
-    pub(crate) seed: u64,
-    pub(crate) settings: Settings,
-    pub(crate) state: Mutex<State>,
-}
 
 /// All parameters of a policy, those that every policy has at the end.
 pub(crate) fn table(entry: &policy::Entry) -> Vec<Param> {

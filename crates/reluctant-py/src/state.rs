@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::errors::refuse;
 use crate::given::Seen;
-use crate::policy::Policy;
 
 /// The format of a saved policy, around the core's snapshot.
 pub(crate) const FORMAT: u32 = 1;
@@ -77,6 +76,16 @@ impl From<Refusal> for PyErr {
             Refusal::Kind(sentence) => PyValueError::new_err(sentence),
         }
     }
+}
+
+/// The base of every policy: chooses and learns. The classes of `reluctant` are made from it and the registry.
+#[pyclass(frozen, subclass, module = "reluctant._core")]
+pub(crate) struct Policy {
+    pub(crate) entry: &'static policy::Entry,
+    pub(crate) dim: usize,
+    pub(crate) seed: u64,
+    pub(crate) settings: Settings,
+    pub(crate) state: Mutex<State>,
 }
 
 impl Policy {

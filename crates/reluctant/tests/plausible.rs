@@ -199,10 +199,10 @@ fn check_what_no_network_explains(settings: &Settings, cases: &[Case]) {
         let (mut regret, mut allowed) = (0.0, 0.0);
         for game in 0..4 {
             policy = plausible(settings.clone());
-            regret += play_game(game, policy.as_mut(), 0..200, mean, gaussian(sigma));
+            regret += play_game(game, policy.as_mut(), 0..300, mean, gaussian(sigma));
             let linear = Settings::new().with("features", "constant").with("sigma", sigma);
             let mut rival = policy::build("oful", DIM, &linear, Key::new(3)).unwrap();
-            allowed += 1.5 * play_game(game, rival.as_mut(), 0..200, mean, gaussian(sigma));
+            allowed += 1.5 * play_game(game, rival.as_mut(), 0..300, mean, gaussian(sigma));
         }
         assert!(regret <= allowed + 1e-9, "{name}: {regret} is above {allowed}");
         let warning = policy.explain(&[1.0, 0.0]).unwrap().warning;

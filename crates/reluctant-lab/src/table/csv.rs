@@ -7,8 +7,8 @@ use super::sheet::{Cell, Record, Sheet, Visitor, check_names};
 
 /// How far to look for bytes that no text has.
 const BINARY_PROBE: usize = 8192;
-/// Separators to suggest where the header looks like a single column.
-const OTHER_SEPARATORS: [char; 4] = [';', '\t', '|', ','];
+/// Separators to suggest where the header looks like a single column, and what they are called.
+const OTHER_SEPARATORS: [(char, &str); 4] = [(';', "semicolon"), ('\t', "tab"), ('|', "bar"), (',', "comma")];
 
 const OPEN_QUOTE: &str = "a quote that is opened here is never closed";
 
@@ -43,10 +43,9 @@ impl CsvSheet {
         }
         check_names(&names, Some(first))?;
         if let [only] = names.as_slice()
-            && let Some(other) =
-                OTHER_SEPARATORS.iter().find(|other| **other != char::from(separator) && only.contains(**other))
+            && let Some((_, other)) =
+                OTHER_SEPARATORS.iter().find(|(other, _)| *other != char::from(separator) && only.contains(*other))
         {
-            let other = other.escape_default();
             let message = format!(
                 "the header names a single column, '{only}'; for fields like these give separator = \"{other}\""
             );

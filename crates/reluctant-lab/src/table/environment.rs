@@ -73,7 +73,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Param::new(
             "separator",
             Initial::word("comma"),
-            Kind::Word(&["comma", "semicolon", "tab", "bar", ",", ";", "\t", "|"]),
+            Kind::Word(&["comma", "semicolon", "tab", "bar"]),
             "what separates the fields of a CSV file",
         ),
     ],
@@ -205,9 +205,9 @@ fn options(params: &Params) -> Result<TableOptions> {
         as_numbers: columns("as_numbers"),
         as_categories: columns("as_categories"),
         separator: match params.word("separator")? {
-            "semicolon" | ";" => ';',
-            "tab" | "\t" => '\t',
-            "bar" | "|" => '|',
+            "semicolon" => ';',
+            "tab" => '\t',
+            "bar" => '|',
             _ => ',',
         },
     })

@@ -91,7 +91,7 @@ fn names_of_columns() {
     assert_eq!(plain("unnamed", ",a,b\n1,2,3\n"), "x.csv:1: column 1 of 3 has no name; each needs one of its own");
     assert_eq!(
         plain("semicolons", "a;b\n1;x\n"),
-        "x.csv:1: the header names a single column, 'a;b'; for fields like these give separator = \";\""
+        "x.csv:1: the header names a single column, 'a;b'; for fields like these give separator = \"semicolon\""
     );
     assert_eq!(
         with(|options| options.separator = '"'),

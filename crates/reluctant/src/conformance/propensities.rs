@@ -10,7 +10,7 @@ use crate::policy::Policy;
 use crate::rng::Key;
 
 /// How often a policy chooses from an offer.
-const KEYS: u64 = 400;
+const KEYS: u64 = 600;
 
 /// A right policy fails one comparison at most with this probability, and the whole check, of fewer than 200
 /// comparisons, with less than 1e-6.

@@ -17,7 +17,8 @@ pub(super) const NOISE: Param = Param::new(
     Initial::word("gaussian"),
     Kind::Word(&["gaussian", "uniform", "rademacher", "student", "bernoulli"]),
     "its distribution: N(0, σ²), uniform on ±√3·σ, ±σ with equal probability, Student's t with 3 degrees of freedom \
-     and standard deviation σ, or bernoulli: rewards 1 with the mean, scaled to lie between 0 and 1, as probability, else 0 (σ is then not used)",
+     and standard deviation σ, or bernoulli: rewards 1 with the mean, scaled to lie between 0 and 1, as probability, \
+     else 0 (σ is then not used)",
 );
 
 #[derive(Debug, Clone, Copy)]

@@ -30,7 +30,8 @@ pub(super) const NETWORK: Param = Param::new(
     "network",
     Initial::word("random"),
     Kind::Word(&["random", "balanced"]),
-    "random: independent neurons; balanced: neurons that nearly cancel in pairs, so that hardly any linear part is left",
+    "random: independent neurons; balanced: neurons that nearly cancel in pairs, so that hardly any linear part is \
+     left",
 );
 
 pub(super) const IMBALANCE: Param = Param::new(
@@ -166,10 +167,8 @@ impl ReluSphere {
         let shape = Shape::read(params)?;
         let (network, noise) = (shape.apply(network, &mut stream)?, Noise::read(params, rounds)?);
         let (least, most) = network.range_on_sphere();
-        let network = match noise.means_of(least, most) {
-            (0.0, 1.0) => network,
-            (offset, scale) => network.scaled(offset, scale),
-        };
+        let (offset, scale) = noise.means_of(least, most);
+        let network = network.scaled(offset, scale);
         let sphere = if arms.is_sphere() { Some(sphere_means(&network)?) } else { None };
         Ok(ReluSphere { network, shape, arms, noise, sphere })
     }
