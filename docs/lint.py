@@ -1,5 +1,5 @@
-"""Looks at the texts of the repository: lines of at most 120 characters, links that lead somewhere, one address and one
-version.
+"""Looks at the texts of the repository: lines of at most 120 characters, links that lead somewhere, tables whose rows
+have as many cells as their heads, one address and one version.
 
 Run by ./check: python3 docs/lint.py. Needs nothing but Python. Links to the outside are not followed.
 """
@@ -37,12 +37,12 @@ def main() -> int:
         where = file.relative_to(ROOT)
         faults += [f"{where}:{number}: {fault}" for number, fault in too_wide(text, file.suffix)]
         if markdown:
-            faults += [f"{where}:{number}: {fault}" for number, fault in dead_links(file, text)]
+            faults += [f"{where}:{number}: {fault}" for number, fault in dead_links(file, text) + ragged_tables(text)]
         for number, line in enumerate(text.splitlines(), 1):
             for owner, pages in ADDRESS.findall(line):
                 if owner not in ("", home[1]) or pages not in ("", home[1].split("/")[0]):
                     faults.append(f"{where}:{number}: another address than that in Cargo.toml")
-    print("\n".join(faults) if faults else f"{len(files)} files: lines, links, addresses and versions are in order")
+    print("\n".join(faults) if faults else f"{len(files)} files: lines, links, tables, addresses and versions are in order")
     return bool(faults)
 
 
@@ -92,6 +92,18 @@ def dead_links(file: Path, text: str) -> list[tuple[int, str]]:
             found.append((number, f"there is no {target}"))
         elif anchor and other.suffix == ".md" and anchor not in anchors(other.read_text(encoding="utf-8")):
             found.append((number, f"{target or file.name} has no heading #{anchor}"))
+    return found
+
+
+def ragged_tables(text: str) -> list[tuple[int, str]]:
+    """Rows of tables with more or fewer cells than the row above them."""
+    found = []
+    above = 0
+    for number, line in enumerate(without_code(text).splitlines(), 1):
+        cells = len(re.findall(r"(?<!\\)\|", line)) - 1 if line.startswith("|") else 0
+        if above and cells and cells != above:
+            found.append((number, f"{cells} cells, where the row above has {above}"))
+        above = cells
     return found
 
 

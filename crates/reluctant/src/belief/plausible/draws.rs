@@ -21,6 +21,7 @@ use super::lanes::total;
 use super::member::Member;
 use super::refit::losses;
 use crate::kernels::{LANES, Lane, arch, block_dot};
+use crate::limits::LIMIT;
 use crate::linalg::{axpy, dot, norm, normalise};
 use crate::rng::{Stream, normal, uniform};
 
@@ -139,7 +140,7 @@ impl Sampler {
             *t = cos * *t + sin * v;
         }
         if normalise(neuron) {
-            neuron.iter_mut().for_each(|t| *t *= length);
+            neuron.iter_mut().for_each(|t| *t = (*t * length).clamp(-LIMIT, LIMIT));
         }
         let places = inputs.iter_mut().zip(&self.across).zip(self.residual.iter_mut().zip(&self.rest));
         for ((input, across), (residual, rest)) in places {
@@ -257,6 +258,7 @@ fn tangent(neuron: &[f64], out: &mut [f64], stream: &mut Stream) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::form::Shape;
     use super::*;
     use crate::relu::ReluNet;
     use crate::rng::{Key, unit_vector};
@@ -287,7 +289,7 @@ mod tests {
     /// Their means over draws.
     fn drawn_means(history: &History, pairing: f64) -> [f64; 3] {
         let mut stream = Key::new(5).stream();
-        let mut member = Member::new(ReluNet::random(history.dim(), 2, &mut stream));
+        let mut member = Member::new(ReluNet::random(history.dim(), 2, &mut stream), Shape::Unit);
         member.paired = true;
         let mut sampler = Sampler::default();
         let draws = 20_000;
@@ -331,7 +333,7 @@ mod tests {
         let history = history(4, 50);
         let mut stream = Key::new(6).stream();
         let theta = ReluNet::random(4, 3, &mut stream).theta().iter().map(|t| 0.7 * t).collect();
-        let mut member = Member::new(ReluNet::with_signs(4, theta, vec![1.0, -1.0, 1.0]).unwrap());
+        let mut member = Member::new(ReluNet::with_signs(4, theta, vec![1.0, -1.0, 1.0]).unwrap(), Shape::Signed);
         let before = member.network.clone();
         let mut sampler = Sampler::default();
         for _ in 0..100 {
@@ -355,7 +357,7 @@ mod tests {
             unit_vector(&mut stream, &mut x);
             history.push(&x, truth.value(&x));
         }
-        let mut member = Member::new(truth);
+        let mut member = Member::new(truth, Shape::Unit);
         Sampler::default().sweep(&mut member, 0, 0.0, &history, 1e-9, &mut stream);
         assert!(member.loss < 1e-14, "{}", member.loss);
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::constants::{
-    COLD_STEPS, EXACT, LEAST_SIGMA, NEGLIGIBLE, NOISE_WORTH, PARALLEL, PREDICTED_UNTIL, SIZE_DOUBT,
+    COLD_STEPS, EXACT, GUESS_WORTH, LEAST_SIGMA, NEGLIGIBLE, NOISE_WORTH, PARALLEL, PREDICTED_UNTIL, SIZE_DOUBT,
 };
 use super::draws::Sampler;
 use super::form::{Form, Shape, pairing};
@@ -51,15 +51,16 @@ impl Ensemble {
         let members = (0..count).map(|m| {
             let neurons = if form.neurons > 0 { form.neurons } else { sizes::imagine(m).min(form.sizes().1) };
             let mut network = ReluNet::random(form.dim, neurons, stream);
-            let paired = form.imagine(&mut network, 1.0, stream);
-            Member { paired, ..Member::new(network) }
+            let shape = form.first_shape(m);
+            let paired = form.imagine(&mut network, shape, 1.0, stream);
+            Member { paired, ..Member::new(network, shape) }
         });
         Ensemble {
             form,
             members: members.collect(),
             weights: vec![1.0; count],
             guess: sigma.unwrap_or(0.1),
-            worth: if sigma.is_some() { NOISE_WORTH } else { 1.0 },
+            worth: if sigma.is_some() { NOISE_WORTH } else { GUESS_WORTH },
             sigma: sigma.unwrap_or(0.1).max(LEAST_SIGMA),
             scale: 1.0,
             sizes: (form.neurons == 0).then(Sizes::new),
@@ -106,10 +107,10 @@ impl Ensemble {
         }
     }
 
-    /// Gives neurons the size of the first reward that is not zero, and the noise a tenth of it if nothing is known of
-    /// it: before, they were imagined to be of about 1.
+    /// Gives neurons of any length the size of the first reward that is not zero, and the noise a tenth of it if
+    /// nothing is known of it. Before, they were imagined to be of about 1.
     pub(super) fn resize(&mut self) {
-        for member in &mut self.members {
+        for member in self.members.iter_mut().filter(|member| member.shape == Shape::Signed) {
             let (theta, _) = member.network.layers_mut();
             theta.iter_mut().for_each(|x| *x = (*x * self.scale).clamp(-LIMIT, LIMIT));
         }
@@ -121,9 +122,9 @@ impl Ensemble {
 
     pub(super) fn refit(&mut self, m: usize, history: &History, steps: usize) {
         let effort = Effort { steps, tolerance: 0.02 * self.sigma * self.sigma };
-        let relative_noise = self.sigma / self.size();
+        let relative_noise = self.sigma / self.size(self.members[m].shape);
         let member = &mut self.members[m];
-        refit(member, m, self.form.shape, history, self.sigma, effort, &mut self.work);
+        refit(member, m, history, self.sigma, effort, &mut self.work);
         member.learned = learned(relative_noise, &mut self.work).unwrap_or(member.learned);
     }
 
@@ -134,8 +135,8 @@ impl Ensemble {
     }
 
     /// The length that neurons have before they are known: 1, or that of the rewards.
-    fn size(&self) -> f64 {
-        if self.form.shape == Shape::Unit { 1.0 } else { self.scale }
+    fn size(&self, shape: Shape) -> f64 {
+        if shape == Shape::Unit { 1.0 } else { self.scale }
     }
 
     fn variance(&self) -> f64 {
@@ -188,7 +189,7 @@ impl Ensemble {
     pub(super) fn estimate_noise(&mut self, n: f64) {
         let best = self.best();
         let member = &self.members[best];
-        let spare = (n - self.form.unknowns(member.network.neurons())).max(0.0);
+        let spare = (n - member.unknowns()).max(0.0);
         let variance = (self.worth * self.guess * self.guess + member.loss.min(1e250) * (spare / n.max(1.0)).min(1.0))
             / (self.worth + spare);
         // A network that fits exactly says that there is no noise, but rounding remains.
@@ -203,7 +204,8 @@ impl Ensemble {
 
     /// The unknowns of the largest plausible member.
     pub(super) fn unknowns(&self) -> f64 {
-        self.form.unknowns(self.sizes().1)
+        let weighed = self.weights.iter().zip(&self.members);
+        weighed.filter(|(w, _)| **w > 0.0).map(|(_, member)| member.unknowns()).fold(0.0, f64::max)
     }
 
     /// Lets go of all but `count` members.
@@ -235,7 +237,7 @@ impl Ensemble {
     /// it counts how likely its size is.
     pub(super) fn weight(&self, m: usize, least: f64, n: f64) -> f64 {
         let member = &self.members[m];
-        let free = self.form.unknowns(member.network.neurons()).min(n);
+        let free = member.unknowns().min(n);
         let expected = free + 3.0 * (2.0 * free).sqrt() + 2.0;
         let excess = self.cost(member) - least - expected;
         let likely = if excess > 0.0 { libm::exp(-0.5 * excess) } else { 1.0 };
@@ -287,10 +289,11 @@ impl Ensemble {
                 }
             }
         };
-        let size = self.size();
         with_zeros(2 * x.len(), |both| {
             let (best, other) = both.split_at_mut(x.len());
-            slope(&self.members[self.best()].network, best);
+            let member = &self.members[self.best()];
+            let size = self.size(member.shape);
+            slope(&member.network, best);
             self.plausible().all(|(_, network)| {
                 slope(network, other);
                 let apart: f64 = best.iter().zip(&*other).map(|(a, b)| (a - b) * (a - b)).sum();
@@ -352,7 +355,7 @@ impl Ensemble {
                 .members
                 .iter()
                 .all(|m| m.network.dim() == dim && m.damping > 0.0 && !m.loss.is_nan() && m.learned.is_finite())
-            && self.members.iter().all(|m| form.has_size(m.network.neurons()))
+            && self.members.iter().all(|m| form.has_size(m.network.neurons()) && form.has_shape(m.shape))
     }
 }
 
@@ -364,7 +367,7 @@ mod tests {
     #[test]
     fn who_is_polished_keeps_its_weight() {
         let mut stream = Key::new(1).stream();
-        let form = Form { dim: 2, neurons: 3, shape: Shape::Unit };
+        let form = Form { dim: 2, neurons: 3, shape: Some(Shape::Unit) };
         let mut history = History::new(2, 4, 64, Key::new(2));
         let mut ensemble = Ensemble::new(form, 4, Some(0.1), &mut stream);
         history.push(&[1.0, 0.0], 1.0);
@@ -379,7 +382,7 @@ mod tests {
     fn losses_stay_those_of_the_history() {
         let (networks, sigma) = (4, 0.1);
         let mut stream = Key::new(1).stream();
-        let form = Form { dim: 3, neurons: 2, shape: Shape::Unit };
+        let form = Form { dim: 3, neurons: 2, shape: Some(Shape::Unit) };
         let mut history = History::new(3, networks, 64, Key::new(2));
         let mut ensemble = Ensemble::new(form, networks, Some(sigma), &mut stream);
         let mut x = [0.0; 3];

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::constants::{DOUBT, FEWEST_NEURONS, MOST_NEURONS, MOST_UNKNOWNS, PAIR_SPREAD, PAIRED};
+use super::constants::{DOUBT, FEWEST_NEURONS, MOST_NEURONS, MOST_UNKNOWNS, ONES, PAIR_SPREAD, PAIRED};
 use crate::limits::{LIMIT, MAX_FEATURES};
 use crate::linalg::normalise;
 use crate::relu::{MAX_NEURONS, ReluNet};
@@ -33,14 +33,15 @@ pub(super) struct Form {
     pub(super) dim: usize,
     /// 0: chosen by evidence.
     pub(super) neurons: usize,
-    pub(super) shape: Shape,
+    /// None: decided by evidence.
+    pub(super) shape: Option<Shape>,
 }
 
 impl Form {
     /// The least and the greatest number of neurons considered.
     pub(super) fn sizes(&self) -> (usize, usize) {
         match self.neurons {
-            0 => (1, MOST_NEURONS.min(MOST_UNKNOWNS / self.shape.freedom(self.dim)).max(1)),
+            0 => (1, MOST_NEURONS.min(MOST_UNKNOWNS / self.most_freedom()).max(1)),
             given => (given.saturating_sub(DOUBT).max(1), given.saturating_add(DOUBT).min(MAX_NEURONS)),
         }
     }
@@ -51,6 +52,11 @@ impl Form {
         (fewest..=most).contains(&neurons)
     }
 
+    /// Whether networks of this shape are considered.
+    pub(super) fn has_shape(&self, shape: Shape) -> bool {
+        self.shape.is_none_or(|told| told == shape)
+    }
+
     /// Whether the other methods can be asked: they take a form of `dim` dimensions that was checked.
     pub(super) fn is_consistent(&self, dim: usize) -> bool {
         self.dim == dim && (2..=MAX_FEATURES).contains(&dim) && self.neurons <= MAX_NEURONS
@@ -59,23 +65,35 @@ impl Form {
     /// Whether there are networks at all: if their number of neurons is not given, a few must not have too many
     /// unknowns.
     pub(super) fn is_affordable(&self) -> bool {
-        self.neurons > 0 || FEWEST_NEURONS * self.shape.freedom(self.dim) <= MOST_UNKNOWNS
+        self.neurons > 0 || FEWEST_NEURONS * self.most_freedom() <= MOST_UNKNOWNS
     }
 
-    /// Whether some rounds are checks. Networks of any signs and lengths of which nothing is told need none: where
-    /// nothing was tried they expect so many different things that their spread leads there by itself.
+    /// Whether some rounds are checks. Networks of any signs and lengths of which nothing is told need none, nor where
+    /// they are among others: where nothing was tried they expect so many different things that their spread leads
+    /// there by itself.
     pub(super) fn has_checks(&self) -> bool {
-        self.neurons > 0 || self.shape == Shape::Unit
+        self.neurons > 0 || self.shape == Some(Shape::Unit)
     }
 
-    /// The unknowns of a network of `neurons` neurons.
-    pub(super) fn unknowns(&self, neurons: usize) -> f64 {
-        (neurons * self.shape.freedom(self.dim)) as f64
+    /// The most unknowns that a neuron may have.
+    fn most_freedom(&self) -> usize {
+        self.shape.unwrap_or(Shape::Signed).freedom(self.dim)
+    }
+
+    /// The shape of member number `m` before any data.
+    pub(super) fn first_shape(&self, m: usize) -> Shape {
+        // Steps of 1/ρ, ρ³ = ρ + 1, spread any number of members evenly, and apart from those of their sizes.
+        self.imagine_shape(((m as f64 + 0.5) * 0.754_877_666_246_692_7).fract())
+    }
+
+    /// The shape told or, if none is, that of a network at this place, from 0 to 1, among those imagined.
+    pub(super) fn imagine_shape(&self, place: f64) -> Shape {
+        self.shape.unwrap_or(if place < ONES { Shape::Unit } else { Shape::Signed })
     }
 
     /// Makes of a random network one as imagined before any data: neurons in pairs now and then, rewards of the size
     /// `scale`. Whether they are in pairs.
-    pub(super) fn imagine(&self, network: &mut ReluNet, scale: f64, stream: &mut Stream) -> bool {
+    pub(super) fn imagine(&self, network: &mut ReluNet, shape: Shape, scale: f64, stream: &mut Stream) -> bool {
         let (theta, signs) = network.layers_mut();
         let paired = uniform(stream) < PAIRED;
         if paired {
@@ -85,7 +103,7 @@ impl Form {
                 normalise(b);
             }
         }
-        if self.shape == Shape::Signed {
+        if shape == Shape::Signed {
             for (neuron, sign) in theta.chunks_exact_mut(self.dim).zip(signs) {
                 let length = (scale * normal(stream).abs()).min(LIMIT);
                 neuron.iter_mut().for_each(|x| *x *= length);

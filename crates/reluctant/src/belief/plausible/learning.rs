@@ -18,7 +18,7 @@ impl Ensemble {
         let n = history.len() as f64;
         let sized = history.seen() > 1 && self.scale > 0.0;
         self.measure(y, n);
-        if !sized && self.scale > 0.0 && self.form.shape == Shape::Signed {
+        if !sized && self.scale > 0.0 && self.form.shape != Some(Shape::Unit) {
             self.resize();
             self.reassess(history);
         }
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn a_crowd_thins_out_and_keeps_its_best() {
         let mut stream = Key::new(1).stream();
-        let form = Form { dim: 2, neurons: 3, shape: Shape::Unit };
+        let form = Form { dim: 2, neurons: 3, shape: Some(Shape::Unit) };
         let mut history = History::new(2, 16, 64, Key::new(2));
         let mut ensemble = Ensemble::new(form, 16, Some(0.1), &mut stream);
         let mut x = [0.0; 2];
@@ -79,7 +79,7 @@ mod tests {
             let truth = ReluNet::random(5, 2, &mut stream);
             let mut history = History::new(5, 128, 64, Key::new(2));
             let mut ensemble =
-                Ensemble::new(Form { dim: 5, neurons: 0, shape: Shape::Unit }, 128, Some(0.1), &mut stream);
+                Ensemble::new(Form { dim: 5, neurons: 0, shape: Some(Shape::Unit) }, 128, Some(0.1), &mut stream);
             let mut x = [0.0; 5];
             for _ in 0..PREDICTED_UNTIL {
                 unit_vector(&mut stream, &mut x);

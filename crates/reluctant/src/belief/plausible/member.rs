@@ -3,12 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::constants::FIRST_DAMPING;
+use super::form::Shape;
 use crate::relu::ReluNet;
 
-/// A network and how well it fits.
+/// A network, what it may be, and how well it fits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Member {
     pub(super) network: ReluNet,
+    pub(super) shape: Shape,
     /// Σ (f(x) − y)² over the history.
     pub(super) loss: f64,
     /// log det(I + s²JᵀJ/σ²), with s the size that neurons have: what the data has taught about the unknowns, and so
@@ -21,15 +23,20 @@ pub(super) struct Member {
 }
 
 impl Member {
-    pub(super) fn new(network: ReluNet) -> Self {
-        Member { network, loss: 0.0, learned: 0.0, damping: FIRST_DAMPING, paired: false }
+    pub(super) fn new(network: ReluNet, shape: Shape) -> Self {
+        Member { network, shape, loss: 0.0, learned: 0.0, damping: FIRST_DAMPING, paired: false }
+    }
+
+    /// Its unknowns.
+    pub(super) fn unknowns(&self) -> f64 {
+        (self.network.neurons() * self.shape.freedom(self.network.dim())) as f64
     }
 
     /// Becomes a copy of another, in the memory that is there.
     pub(super) fn copy(&mut self, other: &Member) {
         self.network.clone_from(&other.network);
         (self.loss, self.learned, self.damping) = (other.loss, other.learned, other.damping);
-        self.paired = other.paired;
+        (self.shape, self.paired) = (other.shape, other.paired);
     }
 
     /// Forgets how well it fits: its network is another now.

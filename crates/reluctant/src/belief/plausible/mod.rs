@@ -28,9 +28,10 @@
 //!    the posterior from there ([`draws`]), weighed by likelihood, started anew when they fall out, challenged by new
 //!    ones ([`renewal`]). Members may differ in their number of neurons, near the one given or, if none is given, from
 //!    1 to 16, and are weighed by their evidence, in which an unknown costs what the data says about it; if none is
-//!    given, in the first rounds also by what each size had predicted ([`sizes`]). σ is a first guess, corrected by the
-//!    residuals. In many dimensions networks have too many unknowns to be fitted in every round: beyond a limit
-//!    ([`form`]) there are none unless they are told.
+//!    given, in the first rounds also by what each size had predicted ([`sizes`]). If nothing is told a third of them
+//!    are networks of ones, the others have any signs and lengths, and evidence decides between them, too. σ is a first
+//!    guess, corrected by the residuals. In many dimensions networks have too many unknowns to be fitted in every
+//!    round: beyond a limit ([`form`]) there are none unless they are told.
 //! 3. **A Gaussian process** ([`infinite`]), if the number of neurons is not given: networks of infinitely many neurons
 //!    and other kernels, by evidence. It is believed while its evidence exceeds that of the best network.
 //!
@@ -84,7 +85,7 @@ pub struct PlausibleOptions {
     /// The number of neurons; 0: chosen by evidence, with a line and a Gaussian process beside the networks.
     pub neurons: usize,
     /// Whether neurons have any length and sign; otherwise they are of unit length and are added. If that is not said
-    /// they have any, unless the number of neurons is told: then it is the paper's network.
+    /// evidence decides, unless the number of neurons is told: then it is the paper's network.
     pub free_signs: Option<bool>,
     /// A first guess of the noise level; residuals correct it.
     pub sigma: Option<f64>,
@@ -118,8 +119,11 @@ impl PlausibleOptions {
         if let Some(sigma) = self.sigma.filter(|sigma| !sigma.is_finite() || *sigma < 0.0) {
             return Err(Error::out_of_range("sigma", sigma, "a number at least 0"));
         }
-        let free_signs = self.free_signs.unwrap_or(self.neurons == 0);
-        let shape = if free_signs { Shape::Signed } else { Shape::Unit };
+        let shape = match self.free_signs {
+            None if self.neurons == 0 => None,
+            Some(true) => Some(Shape::Signed),
+            _ => Some(Shape::Unit),
+        };
         let form = Form { dim, neurons: self.neurons, shape };
         if self.neurons > 0 {
             check_features((form.sizes().1 + 1) * dim, "dim times neurons + 4")?;

@@ -29,15 +29,8 @@ pub(super) struct Effort {
 }
 
 /// Refits `member`, the `m`-th, by a few steps.
-pub(super) fn refit(
-    member: &mut Member,
-    m: usize,
-    shape: Shape,
-    history: &History,
-    sigma: f64,
-    effort: Effort,
-    work: &mut Work,
-) {
+pub(super) fn refit(member: &mut Member, m: usize, history: &History, sigma: f64, effort: Effort, work: &mut Work) {
+    let shape = member.shape;
     let unknowns = member.network.neurons() * shape.freedom(history.dim());
     let wide = wide::pays(unknowns, history.len());
     let linearise = if wide { wide::linearise } else { narrow::linearise };
@@ -245,11 +238,11 @@ mod tests {
             }
             let mut theta = truth.theta().to_vec();
             theta.iter_mut().for_each(|t| *t += 0.1 * normal(&mut stream));
-            let mut member = Member::new(ReluNet::new(dim, theta).unwrap().normalised().unwrap());
+            let mut member = Member::new(ReluNet::new(dim, theta).unwrap().normalised().unwrap(), Shape::Unit);
             let mut last = f64::INFINITY;
             for _ in 0..30 {
                 let effort = Effort { steps: 4, tolerance: 0.0 };
-                refit(&mut member, 0, Shape::Unit, &history, 0.0, effort, &mut Work::default());
+                refit(&mut member, 0, &history, 0.0, effort, &mut Work::default());
                 assert!(member.loss <= last + 1e-20);
                 last = member.loss;
             }

@@ -8,9 +8,11 @@
 //! check also considers networks that the present ones are far from.
 
 use super::checks::is_check;
-use super::constants::{COLD_STEPS, EARLY, EARLY_UNTIL, HOPELESS, RENEW, RETRIES, SEARCH, TRUST, VARIED, WARM_STEPS};
+use super::constants::{
+    COLD_STEPS, EARLY, EARLY_UNTIL, HOPELESS, OTHER_KIND, RENEW, RETRIES, SEARCH, TRIES, TRUST, VARIED, WARM_STEPS,
+};
 use super::ensemble::Ensemble;
-use super::form::Form;
+use super::form::{Form, Shape};
 use super::history::History;
 use super::member::Member;
 use crate::linalg::norm;
@@ -97,7 +99,7 @@ impl Ensemble {
 
     /// Lets another compete with a member, and keeps it as often as its evidence against that one says.
     fn propose(&mut self, start: Member, history: &History, stream: &mut Stream) {
-        let m = 1 + index(stream, self.members.len() - 1);
+        let m = self.rival_of(&start, stream);
         let old = self.replace(m, start, history);
         let worse = |ensemble: &Self| ensemble.cost(&ensemble.members[m]) - ensemble.cost(&old);
         let keeps = worse(self) < HOPELESS && {
@@ -107,11 +109,26 @@ impl Ensemble {
         self.settle(m, old, keeps);
     }
 
+    /// The member that a start competes with: one of its own shape, if that is met soon. Never the first, whose rewards
+    /// are not perturbed.
+    fn rival_of(&self, start: &Member, stream: &mut Stream) -> usize {
+        let mut rival = 1 + index(stream, self.members.len() - 1);
+        for _ in 0..TRIES {
+            if self.members[rival].shape == start.shape {
+                break;
+            }
+            rival = 1 + index(stream, self.members.len() - 1);
+        }
+        rival
+    }
+
     /// A network as one imagines it before any data.
     fn new_start(&mut self, stream: &mut Stream) -> Member {
         let mut start = self.blank();
-        start.network.redraw(self.another_size(stream), stream);
-        let paired = self.form.imagine(&mut start.network, self.scale, stream);
+        let (size, shape) = self.another_kind(stream);
+        start.network.redraw(size, stream);
+        start.shape = shape;
+        let paired = self.form.imagine(&mut start.network, shape, self.scale, stream);
         start.restart(paired);
         start
     }
@@ -119,7 +136,9 @@ impl Ensemble {
     /// A plausible network with one or two neurons drawn anew, and so no longer in pairs.
     fn variation(&mut self, stream: &mut Stream) -> Member {
         let mut start = self.blank();
-        start.network.clone_from(&self.members[self.sample(stream)].network);
+        let model = &self.members[self.sample(stream)];
+        start.network.clone_from(&model.network);
+        start.shape = model.shape;
         self.form.vary(&mut start.network, stream);
         start.restart(false);
         start
@@ -145,15 +164,18 @@ impl Ensemble {
         self.spare = Some(other);
     }
 
-    /// The size of a new start: mostly the one given, and otherwise that of a plausible member, or one more or less.
-    fn another_size(&self, stream: &mut Stream) -> usize {
+    /// The size and the shape of a new start: mostly those given, and otherwise those of a plausible member, or one
+    /// neuron more or less, or a shape as imagined before any data.
+    fn another_kind(&self, stream: &mut Stream) -> (usize, Shape) {
         let given = self.form.neurons;
         if given > 0 && uniform(stream) < TRUST {
-            return given;
+            return (given, self.form.imagine_shape(0.0));
         }
-        let model = self.sample(stream);
-        let size = self.members[model].network.neurons() + index(stream, 3);
+        let model = &self.members[self.sample(stream)];
+        let size = model.network.neurons() + index(stream, 3);
         let (least, most) = self.form.sizes();
-        (size.max(2) - 1).clamp(least, most)
+        let another = self.form.shape.is_none() && uniform(stream) < OTHER_KIND;
+        let shape = if another { self.form.imagine_shape(uniform(stream)) } else { model.shape };
+        ((size.max(2) - 1).clamp(least, most), shape)
     }
 }

@@ -67,7 +67,7 @@ pub(super) const ENTRY: Entry = Entry {
             "first guess of the noise level; residuals correct it",
         )
         .told(),
-        Param { initial: Initial::Auto("free, or ones where neurons is told"), ..SIGNS },
+        Param { initial: Initial::Auto("by evidence, or ones where neurons is told"), ..SIGNS },
         Param::new(
             "networks",
             Initial::count(32),
