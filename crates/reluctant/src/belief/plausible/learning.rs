@@ -93,4 +93,34 @@ mod tests {
         // Before any data four.
         assert!(far_off < 2.0, "{far_off} of 10");
     }
+
+    /// The share of networks of ones, by weight, after observations of networks whose neurons have this length.
+    fn share_of_ones(length: f64) -> f64 {
+        let mut share = 0.0;
+        for seed in 0..3 {
+            let mut stream = Key::new(seed).stream();
+            let truth = ReluNet::random(3, 3, &mut stream);
+            let mut history = History::new(3, 32, 64, Key::new(2));
+            let form = Form { dim: 3, neurons: 0, shape: None };
+            let mut ensemble = Ensemble::new(form, 32, None, &mut stream);
+            let mut x = [0.0; 3];
+            for _ in 0..60 {
+                unit_vector(&mut stream, &mut x);
+                let y = length * truth.value(&x) + 0.1 * normal(&mut stream);
+                let place = history.push(&x, y);
+                ensemble.account(place, &history);
+                ensemble.learn(y, &history, &mut stream);
+            }
+            let weights = || ensemble.weights.iter().zip(&ensemble.members);
+            let ones: f64 = weights().filter(|(_, m)| m.shape == Shape::Unit).map(|(w, _)| w).sum();
+            share += ones / weights().map(|(w, _)| w).sum::<f64>() / 3.0;
+        }
+        share
+    }
+
+    #[test]
+    fn evidence_tells_networks_of_ones_from_others() {
+        let (true_ones, others) = (share_of_ones(1.0), share_of_ones(0.5));
+        assert!(true_ones > 0.2 && others == 0.0, "{true_ones} and {others}");
+    }
 }
