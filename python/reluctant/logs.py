@@ -25,6 +25,7 @@ import csv
 import gzip
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -127,7 +128,12 @@ def _evaluate(log: Any, policies: Iterable[str | _core.Policy], **options: Any) 
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "log.jsonl"
             write_log(path, log)
-            shown, ranked = _core.evaluate_log(path, targets, **options)
+            try:
+                shown, ranked = _core.evaluate_log(path, targets, **options)
+            except ValueError as error:
+                # Line n of the file, which nobody knows of, is round n.
+                said = re.sub(rf"{re.escape(str(path))}:(?=\d)", "round ", str(error))
+                raise ValueError(said.replace(str(path), "the log")) from None
     return [_made(*one) for one in shown], ranked
 
 

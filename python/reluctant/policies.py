@@ -48,13 +48,19 @@ class Policy(_core.Policy):
         return _core.Policy.__new__(target, kind, 1, 0, {}, saved=text)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the whole state to a file of JSON."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        """Writes the whole state to a file of JSON, which is either the old one or the new one, never a part."""
+        part = Path(path).with_name(f"{Path(path).name}.part")
+        part.write_text(self.to_json(), encoding="utf-8")
+        os.replace(part, path)
 
     @classmethod
     def load(cls: type[P], path: str | os.PathLike[str]) -> P:
         """Reads what ``save`` wrote. ``Policy.load`` reads any policy, a subclass only its own."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise ValueError(f"{os.fspath(path)} is not a saved policy: it is not text") from None
+        return cls.from_json(text)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.to_json()), getattr(self, "__dict__", None) or None

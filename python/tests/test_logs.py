@@ -132,7 +132,7 @@ def test_what_cannot_be_told_has_no_value() -> None:
 
 
 def test_bad_logs_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r":1: the propensity is 0, and what was chosen had a probability"):
+    with pytest.raises(ValueError, match=r"^round 1: the propensity is 0, and what was chosen had a probability"):
         reluctant.evaluate([rounds(1)[0] | {"propensity": 0.0}], "oful")
     with pytest.raises(ValueError, match="round 1: every number must be finite"):
         reluctant.evaluate([rounds(1)[0] | {"reward": float("nan")}], "oful")

@@ -242,6 +242,13 @@ def test_a_class_loads_its_own_only(tmp_path: Path) -> None:
     Oful(2).save(tmp_path / "oful.json")
     with pytest.raises(ValueError, match="this saved policy is of class Oful, not OfuRelu"):
         OfuRelu.load(tmp_path / "oful.json")
+    assert [file.name for file in tmp_path.iterdir()] == ["oful.json"]
+
+
+def test_what_is_no_text_is_no_policy(tmp_path: Path) -> None:
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\xff")
+    with pytest.raises(ValueError, match=r"picture\.png is not a saved policy: it is not text"):
+        OfuRelu.load(tmp_path / "picture.png")
 
 
 class Mine(OfuRelu):
