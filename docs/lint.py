@@ -42,7 +42,11 @@ def main() -> int:
             for owner, pages in ADDRESS.findall(line):
                 if owner not in ("", home[1]) or pages not in ("", home[1].split("/")[0]):
                     faults.append(f"{where}:{number}: another address than that in Cargo.toml")
-    print("\n".join(faults) if faults else f"{len(files)} files: lines, links, tables, addresses and versions are in order")
+    print(
+        "\n".join(faults)
+        if faults
+        else f"{len(files)} files: lines, links, tables, addresses and versions are in order"
+    )
     return bool(faults)
 
 
