@@ -189,7 +189,7 @@ impl Ensemble {
     pub(super) fn estimate_noise(&mut self, n: f64) {
         let best = self.best();
         let member = &self.members[best];
-        let spare = (n - member.unknowns()).max(0.0);
+        let spare = (n - member.unknowns() as f64).max(0.0);
         let variance = (self.worth * self.guess * self.guess + member.loss.min(1e250) * (spare / n.max(1.0)).min(1.0))
             / (self.worth + spare);
         // A network that fits exactly says that there is no noise, but rounding remains.
@@ -203,9 +203,9 @@ impl Ensemble {
     }
 
     /// The unknowns of the largest plausible member.
-    pub(super) fn unknowns(&self) -> f64 {
+    pub(super) fn unknowns(&self) -> usize {
         let weighed = self.weights.iter().zip(&self.members);
-        weighed.filter(|(w, _)| **w > 0.0).map(|(_, member)| member.unknowns()).fold(0.0, f64::max)
+        weighed.filter(|(w, _)| **w > 0.0).map(|(_, member)| member.unknowns()).max().unwrap_or(0)
     }
 
     /// Lets go of all but `count` members.
@@ -237,7 +237,7 @@ impl Ensemble {
     /// it counts how likely its size is.
     pub(super) fn weight(&self, m: usize, least: f64, n: f64) -> f64 {
         let member = &self.members[m];
-        let free = member.unknowns().min(n);
+        let free = (member.unknowns() as f64).min(n);
         let expected = free + 3.0 * (2.0 * free).sqrt() + 2.0;
         let excess = self.cost(member) - least - expected;
         let likely = if excess > 0.0 { libm::exp(-0.5 * excess) } else { 1.0 };

@@ -28,8 +28,8 @@ impl Member {
     }
 
     /// Its unknowns.
-    pub(super) fn unknowns(&self) -> f64 {
-        (self.network.neurons() * self.shape.freedom(self.network.dim())) as f64
+    pub(super) fn unknowns(&self) -> usize {
+        self.network.neurons() * self.shape.freedom(self.network.dim())
     }
 
     /// Becomes a copy of another, in the memory that is there.

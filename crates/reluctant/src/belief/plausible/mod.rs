@@ -269,7 +269,7 @@ impl PlausibleNetworks {
 
     /// The unknowns of the largest plausible network.
     pub(crate) fn unknowns(&self) -> usize {
-        self.ensemble.unknowns() as usize
+        self.ensemble.unknowns()
     }
 
     /// Whether all plausible networks have the same linear piece at x.

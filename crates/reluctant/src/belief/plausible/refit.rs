@@ -31,8 +31,7 @@ pub(super) struct Effort {
 /// Refits `member`, the `m`-th, by a few steps.
 pub(super) fn refit(member: &mut Member, m: usize, history: &History, sigma: f64, effort: Effort, work: &mut Work) {
     let shape = member.shape;
-    let unknowns = member.network.neurons() * shape.freedom(history.dim());
-    let wide = wide::pays(unknowns, history.len());
+    let wide = wide::pays(member.unknowns(), history.len());
     let linearise = if wide { wide::linearise } else { narrow::linearise };
     let solve = if wide { wide::solve } else { narrow::solve };
     let mut loss = linearise(member.network.theta(), member.network.signs(), m, shape, history, sigma, work);

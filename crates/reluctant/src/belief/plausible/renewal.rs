@@ -94,7 +94,7 @@ impl Ensemble {
 
     /// Whether there are as many observations as unknowns. Before, every start can be made to fit.
     fn is_determined(&self, seen: f64) -> bool {
-        seen >= self.unknowns()
+        seen >= self.unknowns() as f64
     }
 
     /// Lets another compete with a member, and keeps it as often as its evidence against that one says.
