@@ -144,6 +144,26 @@ impl ReluNet {
         (&mut self.theta, &mut self.signs)
     }
 
+    /// Adds a neuron of this second-layer sign, zero until the caller writes it.
+    pub(crate) fn push(&mut self, sign: f64) -> &mut [f64] {
+        let place = self.theta.len();
+        self.theta.resize(place + self.dim, 0.0);
+        self.signs.push(sign);
+        &mut self.theta[place..]
+    }
+
+    /// Takes the last neuron away; that one is left is the caller's promise.
+    pub(crate) fn pop(&mut self) {
+        self.theta.truncate(self.theta.len() - self.dim);
+        self.signs.pop();
+    }
+
+    /// Changes the places of two neurons.
+    pub(crate) fn swap(&mut self, i: usize, j: usize) {
+        (0..self.dim).for_each(|at| self.theta.swap(i * self.dim + at, j * self.dim + at));
+        self.signs.swap(i, j);
+    }
+
     /// The second-layer signs.
     pub fn signs(&self) -> &[f64] {
         &self.signs

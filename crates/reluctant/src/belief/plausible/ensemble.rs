@@ -132,6 +132,9 @@ impl Ensemble {
     pub(super) fn draw(&mut self, m: usize, history: &History, stream: &mut Stream) {
         let pairing = pairing(history.dim());
         self.sampler.sweep(&mut self.members[m], m, pairing, history, self.sigma, stream);
+        if self.form.neurons == 0 {
+            self.jump(m, history, stream);
+        }
     }
 
     /// The length that neurons have before they are known: 1, or that of the rewards.

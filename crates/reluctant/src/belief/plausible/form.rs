@@ -105,13 +105,23 @@ impl Form {
         }
         if shape == Shape::Signed {
             for (neuron, sign) in theta.chunks_exact_mut(self.dim).zip(signs) {
-                let length = (scale * normal(stream).abs()).min(LIMIT);
+                let length = imagine_length(scale, stream);
                 neuron.iter_mut().for_each(|x| *x *= length);
-                *sign = if uniform(stream) < 0.5 { 1.0 } else { -1.0 };
+                *sign = imagine_sign(stream);
             }
         }
         paired
     }
+}
+
+/// The length of a neuron that may have any, before any data; rewards are of the size `scale`.
+pub(super) fn imagine_length(scale: f64, stream: &mut Stream) -> f64 {
+    (scale * normal(stream).abs()).min(LIMIT)
+}
+
+/// Its second-layer sign.
+pub(super) fn imagine_sign(stream: &mut Stream) -> f64 {
+    if uniform(stream) < 0.5 { 1.0 } else { -1.0 }
 }
 
 /// The prior of pairs: that of [`Form::imagine`], of which −log is nearly this times the cosine between the two.

@@ -28,16 +28,18 @@
 //!    the posterior from there ([`draws`]), weighed by likelihood, started anew when they fall out, challenged by new
 //!    ones ([`renewal`]). Members may differ in their number of neurons, near the one given or, if none is given, from
 //!    1 to 16, and are weighed by their evidence, in which an unknown costs what the data says about it; if none is
-//!    given, in the first rounds also by what each size had predicted ([`sizes`]). If nothing is told a third of them
-//!    are networks of ones, the others have any signs and lengths, and evidence decides between them, too. σ is a first
-//!    guess, corrected by the residuals. In many dimensions networks have too many unknowns to be fitted in every
-//!    round: beyond a limit ([`form`]) there are none unless they are told.
+//!    given, neurons come and go ([`births`]), and in the first rounds members are also weighed by what each size had
+//!    predicted ([`sizes`]). If nothing is told a third of them are networks of ones, the others have any signs and
+//!    lengths, and evidence decides between them, too. σ is a first guess, corrected by the residuals. In many
+//!    dimensions networks have too many unknowns to be fitted in every round: beyond a limit ([`form`]) there are none
+//!    unless they are told.
 //! 3. **A Gaussian process** ([`infinite`]), if the number of neurons is not given: networks of infinitely many neurons
 //!    and other kernels, by evidence. It is believed while its evidence exceeds that of the best network.
 //!
 //! What was seen is kept, condensed when it is too much ([`history`], [`condense`]). Every number that was chosen, not
 //! derived, stands in [`constants`].
 
+mod births;
 mod checks;
 mod condense;
 mod constants;

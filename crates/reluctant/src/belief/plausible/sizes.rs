@@ -13,10 +13,14 @@ use serde::{Deserialize, Serialize};
 
 use super::constants::{FEWEST, MOST_CHARGED, MOST_NEURONS};
 
-/// The number of neurons of member number `m` before any data: k in proportion to 1/√k. Evenly would be mostly large
-/// networks, which expect rewards wherever none were seen yet, and 1/k hardly any of them.
+/// How likely a number of neurons is before any data, up to a factor. Evenly would be mostly large networks, which
+/// expect rewards wherever none were seen yet, and 1/k hardly any of them.
+pub(super) fn share(neurons: usize) -> f64 {
+    1.0 / (neurons as f64).sqrt()
+}
+
+/// The number of neurons of member number `m` before any data.
 pub(super) fn imagine(m: usize) -> usize {
-    let share = |neurons: usize| 1.0 / (neurons as f64).sqrt();
     let total: f64 = (1..=MOST_NEURONS).map(share).sum();
     // Steps of the golden ratio spread any number of members evenly.
     let golden = 0.5 * (5f64.sqrt() - 1.0);

@@ -69,11 +69,15 @@ impl Plausible {
         Width::Spread(share * self.config.optimism)
     }
 
-    /// Whether an arm may now be as good as the line says. Not after that is refuted; and if the number of neurons was
+    /// Whether an arm may now be as good as the line says. Not after that is refuted, and if the number of neurons was
     /// told, only in checks and while they look like an imitation of a constant.
     fn line_is_asked(&self) -> bool {
         let belief = &self.belief;
-        !belief.refutes_line() && (!belief.is_told() || belief.is_check(belief.seen()) || belief.is_nearly_parallel())
+        if belief.is_told() {
+            return !belief.refutes_line() && (belief.is_check(belief.seen()) || belief.is_nearly_parallel());
+        }
+        // Some line goes through any observations that are no more than its unknowns: they refute none.
+        !belief.refutes_line() || belief.seen() <= belief.dim() as u64 + 1
     }
 }
 
