@@ -498,6 +498,7 @@ fn bad_data_is_named_with_its_line() {
     let cases = [
         ("", "data.csv: there are no rows of data"),
         ("a,b,y\n1,2,3\n", "data.csv: there is one row of data: a fit needs at least two"),
+        ("a,y\r\n1,2\r\n3,x\r\n", "data.csv:3: y must be a finite number"),
         ("a\n1\n2\n", "data.csv:1: there must be at least 2 columns, the last for the reward, not 1"),
         ("some words\nand more, of them\n", "data.csv:1: there must be at least 2 columns"),
         ("some, words\nand, more\n", "data.csv:2: some must be a finite number of at most 1e100 in size, not 'and'"),

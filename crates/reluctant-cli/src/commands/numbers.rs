@@ -1,6 +1,6 @@
 //! Tables of finite numbers from CSV files.
 
-use std::io::Read;
+use std::io::Cursor;
 use std::path::Path;
 
 use reluctant_lab::LabError;
@@ -22,9 +22,19 @@ pub(crate) fn wrong(path: &Path, line: Option<usize>, message: String) -> LabErr
 }
 
 /// A reader of records that may have any length, and the error of whatever goes wrong in one.
-pub(crate) fn open(path: &Path) -> Result<csv::Reader<Box<dyn Read>>, LabError> {
-    let file = input::open(path)?;
+pub(crate) fn open(path: &Path) -> Result<csv::Reader<Cursor<Vec<u8>>>, LabError> {
+    let mut bytes = Vec::new();
+    let read = input::open(path)?.read_to_end(&mut bytes);
+    read.map_err(|source| LabError::Io { action: "read", path: input::named(path), source })?;
+    let file = Cursor::new(with_plain_ends(&bytes));
     Ok(csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).has_headers(false).from_reader(file))
+}
+
+/// The same with one character at the end of each line. Where there are two, the reader takes the second for the
+/// beginning of the next line, and says a number of a line that is one too low.
+fn with_plain_ends(bytes: &[u8]) -> Vec<u8> {
+    let is_extra = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) == Some(&b'\n');
+    (0..bytes.len()).filter(|&at| !is_extra(at)).map(|at| bytes[at]).collect()
 }
 
 /// What the CSV reader found wrong, as one sentence.

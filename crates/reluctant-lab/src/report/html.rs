@@ -137,7 +137,7 @@ fn regrets(environment: &EnvironmentDigest<'_>) -> String {
         ]
     });
     let header = ["Policy", "Mean ± 95 %", "Median", "10–90 %", "Trials still linear", "Slope", "µs a round"];
-    let title = format!("Regret after {} rounds", text::count(environment.results.rounds));
+    let title = format!("Regret after {}", text::rounds(environment.results.rounds));
     format!("<h3>{title}</h3>\n{}", table(&title, &header, rows))
 }
 

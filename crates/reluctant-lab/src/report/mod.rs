@@ -150,7 +150,7 @@ fn headline(environment: &EnvironmentDigest<'_>) -> String {
         [fewest, most] if fewest == most => format!("{} trials", text::count(most as u64)),
         [fewest, most] => format!("{} to {} trials", text::count(fewest as u64), text::count(most as u64)),
     };
-    format!("{}: {trials} of {} rounds", environment.title, text::count(environment.results.rounds))
+    format!("{}: {trials} of {}", environment.title, text::rounds(environment.results.rounds))
 }
 
 /// The labels of all policies, each once. A policy looks the same in every environment: its look goes by the place of

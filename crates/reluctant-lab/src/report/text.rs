@@ -29,7 +29,9 @@ fn decimals(value: f64) -> Option<usize> {
 /// A number to so many decimals, or with an exponent.
 pub(crate) fn fixed(value: f64, decimals: Option<usize>) -> String {
     let text = decimals.map_or_else(|| format!("{value:.1e}"), |decimals| format!("{value:.decimals$}"));
-    group(&text.replace('-', "−"))
+    // What rounds to zero has no sign.
+    let is_zero = text.chars().all(|c| matches!(c, '-' | '0' | '.'));
+    group(&if is_zero { text.replace('-', "") } else { text.replace('-', "−") })
 }
 
 /// A number with half the width of its interval, if it has one, to the same number of decimals.
@@ -67,6 +69,11 @@ pub(crate) fn percent(share: f64) -> String {
 /// Whole number with thin thousands separators.
 pub(crate) fn count(value: u64) -> String {
     group(&value.to_string())
+}
+
+/// A number of rounds, in words.
+pub(crate) fn rounds(value: u64) -> String {
+    if value == 1 { "1 round".to_owned() } else { format!("{} rounds", count(value)) }
 }
 
 /// Puts a thin space between groups of three digits of the whole part: 1 000, 10 000.
@@ -125,6 +132,8 @@ mod tests {
         assert_eq!(signed(1.0, None), "+1.00");
         assert_eq!(plus_minus(1080.4, Some(26.44)).replace(THIN, " "), "1 080 ± 26");
         assert_eq!(plus_minus(0.1, Some(26.44)), "0.1 ± 26.4");
+        assert_eq!(plus_minus(-0.001, Some(26.44)), "0.0 ± 26.4");
+        assert_eq!([rounds(1), rounds(20)], ["1 round", "20 rounds"]);
         assert_eq!(maybe(None), NONE);
         assert_eq!([3e44, 4e44, 0.01, f64::INFINITY].map(power_of_ten), ["10⁴⁴", "10⁴⁵", "10⁻²", "over 10³⁰⁸"]);
     }
