@@ -400,7 +400,7 @@ impl<'a> Reader<'a> {
         let name = match &cause {
             Error::OutOfRange { name, .. } => Some(name.as_ref()),
             Error::WrongType { name, .. } | Error::Unknown { name, .. } => Some(name.as_str()),
-            Error::GivenTwice { name, .. } => Some(*name),
+            Error::GivenTwice { name, .. } | Error::NoEffect { name, .. } => Some(*name),
             _ => None,
         };
         self.wrong(name.and_then(|name| self.place(table, name)).or(Some(at)), cause)

@@ -40,6 +40,16 @@ pub enum Error {
         /// What it should be.
         expected: String,
     },
+    /// A parameter that was given and that nothing reads, because of others that were given.
+    #[error("{name} = {value} has no effect beside the other settings; it means: {meaning}")]
+    NoEffect {
+        /// The parameter.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What it says where it is read.
+        meaning: &'static str,
+    },
     /// A parameter that was given under both of its names.
     #[error("{name} and {first} are two names of one parameter: give one of them")]
     GivenTwice {

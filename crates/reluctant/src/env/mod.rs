@@ -18,7 +18,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::entry::{self, Row};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::offer::Space;
 use crate::params::{Literal, Param, Params, Settings, Value};
 use crate::rng::Key;
@@ -142,9 +142,26 @@ impl Entry {
     pub fn build(&self, settings: &Settings, key: Key) -> Result<Box<dyn Environment>> {
         let params = Params::resolve(self.name, self.params, settings)?;
         match &self.build {
-            Build::Plain(build) => build(&params, key),
+            Build::Plain(build) => {
+                let environment = build(&params, key)?;
+                self.refuse_unread(settings, &params)?;
+                Ok(environment)
+            }
             Build::Own(build) => build(&params, key),
         }
+    }
+
+    /// Whoever gives a parameter that is not read, such as a slope for an activation that has none, wants another
+    /// world than this. To write a default out does no harm.
+    fn refuse_unread(&self, settings: &Settings, params: &Params) -> Result<()> {
+        let (all, used) = (params.complete(), params.used());
+        for param in self.params.iter().filter(|param| settings.get(param.name).is_some()) {
+            let value = all.get(param.name).filter(|value| param.initial.value().as_ref() != Some(*value));
+            if let (Some(value), None) = (value, used.get(param.name)) {
+                return Err(Error::NoEffect { name: param.name, value: value.to_string(), meaning: param.doc });
+            }
+        }
+        Ok(())
     }
 }
 

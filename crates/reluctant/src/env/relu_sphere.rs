@@ -370,6 +370,21 @@ mod tests {
     }
 
     #[test]
+    fn what_would_have_no_effect_is_refused_unless_it_is_the_default() {
+        let said = |settings: &Settings| ENTRY.build(settings, Key::new(1)).map(|_| ()).unwrap_err().to_string();
+        let no_effect = "has no effect beside the other settings; it means:";
+        let slope = Settings::new().with("slope", 0.5);
+        assert_eq!(said(&slope), format!("slope = 0.5 {no_effect} slope of a leaky activation for negative inputs"));
+        let kinks = Settings::new().with("activation", "absolute").with("kinks", "0, 1");
+        assert!(said(&kinks).starts_with(&format!("kinks = 0, 1 {no_effect} the inputs at which")));
+        let imbalance = Settings::new().with("imbalance", 1u64);
+        assert!(said(&imbalance).starts_with(&format!("imbalance = 1 {no_effect} how far the second neuron")));
+        for fine in [slope.with("activation", "leaky"), Settings::new().with("slope", 0.2).with("kinks", "auto")] {
+            assert!(ENTRY.build(&fine, Key::new(1)).is_ok(), "{fine:?}");
+        }
+    }
+
+    #[test]
     fn titles_say_what_is_not_as_in_the_paper() {
         assert_eq!(made(&Settings::new().with("signs", "random")).unwrap().title(), None);
         let settings = Settings::new().with("lengths", "normal").with("biases", 0.5).with("activation", "leaky");
