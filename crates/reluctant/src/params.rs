@@ -296,7 +296,7 @@ impl Initial {
         Initial::Is(Value::Word(w))
     }
 
-    fn value(&self) -> Option<Value> {
+    pub(crate) fn value(&self) -> Option<Value> {
         match *self {
             Initial::Is(literal) => Some(literal.into()),
             Initial::Auto(_) | Initial::Required => None,

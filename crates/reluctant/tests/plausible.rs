@@ -199,10 +199,10 @@ fn check_what_no_network_explains(settings: &Settings, cases: &[Case]) {
         let (mut regret, mut allowed) = (0.0, 0.0);
         for game in 0..4 {
             policy = plausible(settings.clone());
-            regret += play_game(game, policy.as_mut(), 0..300, mean, gaussian(sigma));
+            regret += play_game(game, policy.as_mut(), 0..150, mean, gaussian(sigma));
             let linear = Settings::new().with("features", "constant").with("sigma", sigma);
             let mut rival = policy::build("oful", DIM, &linear, Key::new(3)).unwrap();
-            allowed += 1.5 * play_game(game, rival.as_mut(), 0..300, mean, gaussian(sigma));
+            allowed += 1.5 * play_game(game, rival.as_mut(), 0..150, mean, gaussian(sigma));
         }
         assert!(regret <= allowed + 1e-9, "{name}: {regret} is above {allowed}");
         let warning = policy.explain(&[1.0, 0.0]).unwrap().warning;
@@ -228,13 +228,13 @@ fn a_linear_function_is_not_taken_for_neurons() {
         let mean = |x: &[f64]| slope * (0.8 * x[0] - 0.6 * x[1]) + offset;
         let (mut regret, mut allowed) = (0.0, 0.0);
         // Told nothing, the first two actions are anything, and cost more or less.
-        let games = if settings == &not_told { 12 } else { 4 };
+        let games = if settings == &not_told { 8 } else { 4 };
         for game in 0..games {
             let mut policy = policy::build("plausible", dim, settings, Key::new(3)).unwrap();
-            regret += play_game(game, policy.as_mut(), 0..150, mean, gaussian(0.1));
+            regret += play_game(game, policy.as_mut(), 0..100, mean, gaussian(0.1));
             let linear = Settings::new().with("features", "constant").with("sigma", 0.1);
             let mut rival = policy::build("oful", dim, &linear, Key::new(3)).unwrap();
-            allowed += 1.5 * play_game(game, rival.as_mut(), 0..150, mean, gaussian(0.1));
+            allowed += 1.5 * play_game(game, rival.as_mut(), 0..100, mean, gaussian(0.1));
             let explanation = policy.explain(&vec![1.0; dim]).unwrap();
             assert!(explanation.warning.is_some(), "{slope} {offset} {game}: {explanation:?}");
         }

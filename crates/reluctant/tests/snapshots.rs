@@ -97,7 +97,7 @@ fn snapshots_damaged_early_are_refused_or_play_on() {
 
 #[test]
 fn snapshots_damaged_later_are_refused_or_play_on() {
-    check_damaged_snapshots(30);
+    check_damaged_snapshots(20);
 }
 
 #[test]

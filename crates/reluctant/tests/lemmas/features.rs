@@ -4,7 +4,7 @@ use reluctant::linalg::{dot, norm};
 use reluctant::rng::{Key, Stream, normal, sign, uniform, unit_vector};
 use reluctant::{Confidence, Ellipsoid, ReluNet};
 
-use crate::{at_angle, best_actions, distance_up_to_sign, gap_at, moved, network};
+use crate::lemmas::{at_angle, best_actions, distance_up_to_sign, gap_at, moved, network};
 
 /// An estimate within `radius` of every neuron, up to sign, and the θ‡ that goes with it (`def:xtheta_eq_ucb_tht`).
 fn estimate(truth: &ReluNet, radius: f64, stream: &mut Stream) -> (ReluNet, Vec<f64>) {

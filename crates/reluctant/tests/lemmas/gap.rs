@@ -7,7 +7,7 @@ use reluctant::linalg::dot;
 use reluctant::rng::{Key, index};
 use reluctant::theory::{gap_at_value, gap_floor};
 
-use crate::{at_angle, best_actions, gap_at, integral, network};
+use crate::lemmas::{at_angle, best_actions, gap_at, integral, network};
 
 /// f* and every best action of `net`, and that each keeps the gap that we promise. Returns ν*·2f*, 1 where the bound is
 /// attained.

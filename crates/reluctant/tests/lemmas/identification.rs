@@ -6,7 +6,7 @@ use reluctant::ReluNet;
 use reluctant::rng::{Key, Stream, uniform};
 use reluctant::theory::identifying_loss;
 
-use crate::{at_angle, distance_up_to_sign, moved, network};
+use crate::lemmas::{at_angle, distance_up_to_sign, moved, network};
 
 /// Points that stand for the uniform distribution on the sphere: evenly spaced on the circle, a spiral in space.
 fn grid(dim: usize) -> Vec<Vec<f64>> {

@@ -8,7 +8,7 @@ use reluctant::rng::{Key, Stream, index, sign, uniform, unit_vector};
 use reluctant::theory::{gap_at_value, identifying_loss, leaky_gap};
 use reluctant::{Activation, PiecewiseNet, ReluNet};
 
-use crate::{at_angle, distance_up_to_sign, gap_at, moved, network};
+use crate::lemmas::{at_angle, distance_up_to_sign, gap_at, moved, network};
 
 fn family(activation: &Activation, net: &ReluNet, biases: &[f64]) -> PiecewiseNet {
     PiecewiseNet::with_activation(activation, net, biases).expect("a network")

@@ -23,7 +23,7 @@ fn the_decomposition_is_right() {
     let mut stream = Key::new(1).stream();
     for _ in 0..200 {
         let (b0, b1, epsilon) = (normal(&mut stream), normal(&mut stream), normal(&mut stream).abs());
-        let direct = crate::integral(-epsilon, epsilon, 20_000, |w| (b0 + b1 * w - w.max(0.0)).abs());
+        let direct = crate::lemmas::integral(-epsilon, epsilon, 20_000, |w| (b0 + b1 * w - w.max(0.0)).abs());
         assert!((absolute_error(b0, b1, epsilon) - direct).abs() < 1e-6 * (1.0 + direct));
     }
 }
@@ -50,7 +50,7 @@ fn the_best_constant_is_a_quarter_not_an_eighth() {
 #[test]
 fn the_squared_error_is_at_least_a_twenty_fourth_of_the_cube() {
     let mut stream = Key::new(3).stream();
-    let squared = |b0: f64, b1: f64| crate::integral(-1.0, 1.0, 2_000, |w| (b0 + b1 * w - w.max(0.0)).powi(2));
+    let squared = |b0: f64, b1: f64| crate::lemmas::integral(-1.0, 1.0, 2_000, |w| (b0 + b1 * w - w.max(0.0)).powi(2));
     assert!((squared(0.25, 0.5) - 1.0 / 24.0).abs() < 1e-6);
     for _ in 0..2_000 {
         assert!(squared(0.25 + 0.1 * normal(&mut stream), 0.5 + 0.1 * normal(&mut stream)) >= 1.0 / 24.0 - 1e-6);
@@ -66,8 +66,8 @@ fn other_convex_kinks_do_not_help() {
         let kinks: Vec<(f64, f64)> = (0..3).map(|_| (normal(&mut stream), 0.7 * normal(&mut stream))).collect();
         let (b0, b1) = (normal(&mut stream), 0.5 + normal(&mut stream));
         let curve = |w: f64| w.max(0.0) + kinks.iter().map(|(s, c)| (s * w + c).max(0.0)).sum::<f64>();
-        assert!(crate::integral(-1.0, 1.0, 4_000, |w| (b0 + b1 * w - curve(w)).abs()) >= 0.25 - 1e-5);
-        assert!(crate::integral(-1.0, 1.0, 4_000, |w| (b0 + b1 * w - curve(w)).powi(2)) >= 1.0 / 24.0 - 1e-5);
+        assert!(crate::lemmas::integral(-1.0, 1.0, 4_000, |w| (b0 + b1 * w - curve(w)).abs()) >= 0.25 - 1e-5);
+        assert!(crate::lemmas::integral(-1.0, 1.0, 4_000, |w| (b0 + b1 * w - curve(w)).powi(2)) >= 1.0 / 24.0 - 1e-5);
     }
 }
 

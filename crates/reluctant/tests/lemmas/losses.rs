@@ -6,7 +6,7 @@ use reluctant::ReluNet;
 use reluctant::rng::{Key, normal, uniform};
 use reluctant::theory::{Setting, zeta};
 
-use crate::{at_angle, moved, network};
+use crate::lemmas::{at_angle, moved, network};
 
 /// ‖Θ − Θ'‖ in the ℓ₂,₁ norm.
 fn apart(a: &ReluNet, b: &ReluNet) -> f64 {

@@ -7,7 +7,7 @@ use reluctant::linalg::dot;
 use reluctant::rng::{Key, Stream, uniform, unit_vector};
 use reluctant::theory::{sphere_area, strip_bound};
 
-use crate::{at_angle, distance_up_to_sign, integral, moved, network};
+use crate::lemmas::{at_angle, distance_up_to_sign, integral, moved, network};
 
 /// A network whose first neuron is the first axis.
 fn aligned(dim: usize, neurons: usize, stream: &mut Stream) -> ReluNet {
