@@ -45,8 +45,8 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-/// Whoever leaves a fifth of its choices to chance hands on what it is told, to a policy that passes these by itself; and
-/// pays for its choices.
+/// Whoever leaves a fifth of its choices to chance hands on what it is told, to a policy that passes these by itself;
+/// and pays for its choices.
 const OF_ITSELF: [&str; 3] = ["bad_observations_refused", "extreme_numbers_stay_finite", "beats_uniform"];
 
 /// The same configuration with a share of its choices left to chance.

@@ -2,9 +2,9 @@
 //!
 //! P(value a is the greatest) = ∫ f_a(v) Π_(b≠a) F_b(v) dv, with densities f and distribution functions F. Each factor
 //! changes only within a few standard deviations of its mean, so the line is cut there into pieces of half a standard
-//! deviation, and each piece is integrated by a Gauss–Legendre rule. One pass over the pieces serves all values, and at a
-//! node the products of all factors but one come from those of the factors before and after it, so that the time grows
-//! like the number of values where their spreads are alike.
+//! deviation, and each piece is integrated by a Gauss–Legendre rule. One pass over the pieces serves all values: at a
+//! node the products of all factors but one come from those of the factors before and after it. So the time grows like
+//! the number of values where their spreads are alike.
 
 use crate::choice::{Score, argmax};
 
@@ -14,9 +14,9 @@ const FAR: f64 = 8.5;
 /// Pieces on either side of a mean. Each is half a standard deviation long.
 const PIECES: i32 = 17;
 
-/// Cuts for one value that are nearer to those for another than this share of the least standard deviation are left out:
-/// pieces are then at most three quarters of a standard deviation long, and thousands of values need no more of them
-/// than a few.
+/// Cuts for one value that are nearer to those for another than this share of the least standard deviation are left
+/// out: pieces are then at most three quarters of a standard deviation long, and a thousand values need no more of them
+/// than a few do.
 const SHORTEST: f64 = 0.25;
 
 /// Nodes and weights of the Gauss–Legendre rule with five nodes on [−1, 1], from 0 on.
