@@ -18,6 +18,9 @@ const EVERY: u64 = 249;
 /// Rounds of the methods that train on the whole history in every one: 5,000 would take minutes.
 const TRAINED_ROUNDS: u64 = 400;
 
+/// Rounds of Gaussian processes, which have kept all points that they may long before.
+const PROCESS_ROUNDS: u64 = 1500;
+
 /// The rewards' network in a round.
 fn truth(round: u64) -> ReluNet {
     let epoch = CHANGES.iter().filter(|change| round >= **change).count() as u64;
@@ -153,7 +156,11 @@ fn lives(wanted: impl Fn(&str) -> bool) {
     let mut lived = 0;
     for entry in BUILT_IN.iter().filter(|entry| entry.name != "plausible" && wanted(entry.name)) {
         for sample in entry.samples {
-            let rounds = if sample.name.contains("zhou") { TRAINED_ROUNDS } else { ROUNDS };
+            let rounds = match entry.name {
+                _ if sample.name.contains("zhou") => TRAINED_ROUNDS,
+                "gp-ucb" | "gp-ts" => PROCESS_ROUNDS,
+                _ => ROUNDS,
+            };
             let mut life = Life::new(entry.name, &sample.settings(), 12);
             for round in 0..rounds {
                 life.play(round);
