@@ -28,8 +28,9 @@ fn main() {
         });
         let subjects: Vec<Subject> = entry.samples.iter().map(registered).chain(in_contexts).chain(by_chance).collect();
         for subject in subjects.into_iter().map(Arc::new) {
-            let by_chance = subject.name().contains("/chance");
-            for check in CHECKS.iter().filter(|check| !by_chance || !OF_ITSELF.contains(&check.name)) {
+            // Whoever leaves a fifth of its choices to chance learns as well, but pays for it.
+            let pays = subject.name().contains("/chance");
+            for check in CHECKS.iter().filter(|check| !pays || check.name != "beats_uniform") {
                 let name = format!("{}/{}", subject.name(), check.name);
                 let kind = if subject.excused(check).is_some() { "excused" } else { "" };
                 let subject = Arc::clone(&subject);
@@ -44,10 +45,6 @@ fn main() {
     trials.push(Trial::test("exceptions_name_what_exists", exceptions_name_what_exists));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
-
-/// Whoever leaves a fifth of its choices to chance hands on what it is told, to a policy that passes these by itself;
-/// and pays for its choices.
-const OF_ITSELF: [&str; 3] = ["bad_observations_refused", "extreme_numbers_stay_finite", "beats_uniform"];
 
 /// The same configuration with a share of its choices left to chance.
 fn leaves_to_chance(sample: &Sample) -> Sample {
