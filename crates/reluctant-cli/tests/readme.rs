@@ -46,6 +46,6 @@ fn the_readmes_experiment_runs() {
 #[test]
 fn the_guides_table_runs() {
     if let Some(experiment) = experiment("../../docs/index.md") {
-        assert!(run(&experiment).contains("neural-linucb"));
+        assert!(run(&experiment).contains("plausible"));
     }
 }

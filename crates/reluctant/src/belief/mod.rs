@@ -17,8 +17,9 @@
 //!
 //! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once.
 //! [`LastLayer`], [`Ensemble`], [`Walk`] and [`GradientHeads`] are such beliefs; [`Each`] makes one of any belief, with
-//! nothing shared; [`Averaged`] is the mean of several, [`Ladder`] weighs a linear model, networks and an infinitely
-//! wide one by what they foretold, and [`Paired`] has the mean of one belief and the spread of another.
+//! nothing shared; [`EitherOr`] is of two actions of which one is right; [`Averaged`] is the mean of several, [`Ladder`]
+//! weighs curves, networks and an infinitely wide one by what they foretold, and [`Paired`] has the mean of one belief
+//! and the spread of another.
 //!
 //! ```
 //! use reluctant::belief::{Belief, Features, Linear};
@@ -37,6 +38,7 @@
 
 mod averaged;
 mod each;
+mod either_or;
 mod ensemble;
 mod features;
 mod forgetting;
@@ -64,6 +66,7 @@ use crate::scratch::Scratch;
 
 pub use averaged::Averaged;
 pub use each::Each;
+pub use either_or::EitherOr;
 pub use ensemble::Ensemble;
 pub(crate) use ensemble::{MEMBERS, PRIOR};
 pub use features::Features;

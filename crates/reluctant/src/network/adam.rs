@@ -1,5 +1,7 @@
 //! Mini-batches by Adam (Kingma and Ba 2015), with weight decay apart from the gradient (Loshchilov and Hutter 2019).
 
+use serde::{Deserialize, Serialize};
+
 use super::shared::SharedNet;
 use crate::instructions::arch;
 use crate::rng::{Stream, index, shuffle};
@@ -22,9 +24,38 @@ pub(super) struct Data<'a> {
     pub(super) ys: &'a [f64],
 }
 
+/// What a training makes small, of a value f and a reward y.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Loss {
+    /// (f − y)²/2.
+    #[default]
+    Squares,
+    /// −log of the chance of y, which is 1 with the chance 1/(1 + exp(−f)), else 0.
+    Logistic,
+}
+
+impl Loss {
+    /// The derivative of the loss by f.
+    #[inline(always)]
+    fn slope(self, value: f64, y: f64) -> f64 {
+        match self {
+            Loss::Squares => value - y,
+            Loss::Logistic => logistic(value) - y,
+        }
+    }
+}
+
+/// 1/(1 + exp(−x)): the chance whose odds have this logarithm.
+#[inline(always)]
+pub(crate) fn logistic(x: f64) -> f64 {
+    1.0 / (1.0 + libm::exp(-x))
+}
+
 /// How a network is trained.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Adam {
+    pub(super) loss: Loss,
     pub(super) rate: f64,
     pub(super) decay: f64,
     pub(super) steps: usize,
@@ -42,7 +73,7 @@ pub(super) struct Workspace {
 }
 
 impl Adam {
-    /// Steps on the mean of (f − y)²/2 over mini-batches of the samples that [`Workspace::visit`] named, at least one,
+    /// Steps on the mean of the loss over mini-batches of the samples that [`Workspace::visit`] named, at least one,
     /// in an order drawn from `stream`, drawn anew after each pass.
     pub(super) fn train(self, net: &mut SharedNet, data: Data<'_>, stream: &mut Stream, work: &mut Workspace) {
         struct Kernel<'k>(Adam, &'k mut SharedNet, Data<'k>, &'k mut Stream, &'k mut Workspace);
@@ -71,7 +102,7 @@ impl Adam {
                     shuffle(stream, &mut work.order);
                     next = 0;
                 }
-                add_sample(net, data, work.order[next] as usize, work);
+                add_sample(self.loss, net, data, work.order[next] as usize, work);
                 next += 1;
             }
             decay_1 *= BETA_1;
@@ -88,14 +119,14 @@ impl Adam {
     }
 }
 
-/// Adds the gradient of (f − y)²/2 at sample `i` to that of the batch.
+/// Adds the gradient of the loss at sample `i` to that of the batch.
 #[inline(always)]
-fn add_sample(net: &SharedNet, data: Data<'_>, i: usize, work: &mut Workspace) {
+fn add_sample(loss: Loss, net: &SharedNet, data: Data<'_>, i: usize, work: &mut Workspace) {
     let x = &data.xs[i * net.dim()..(i + 1) * net.dim()];
     let head = data.heads[i] as usize;
     net.hidden(x, &mut work.hidden);
-    let error = net.value(head, &work.hidden) - data.ys[i];
-    net.add_gradient(head, error, (x, &work.hidden), &mut work.slopes, &mut work.gradient);
+    let slope = loss.slope(net.value(head, &work.hidden), data.ys[i]);
+    net.add_gradient(head, slope, (x, &work.hidden), &mut work.slopes, &mut work.gradient);
 }
 
 /// The numbers of one step: the rate, with the correction of the first moment; the correction of the second; what a
@@ -127,7 +158,7 @@ impl Workspace {
         self.order.extend(samples);
     }
 
-    /// The gradient of the loss at so many samples, drawn by chance with repetition, summed up.
+    /// The gradient of the squares at so many samples, drawn by chance with repetition, summed up.
     pub(super) fn sampled_gradient(
         &mut self,
         net: &SharedNet,
@@ -142,7 +173,7 @@ impl Workspace {
             fn call(self) {
                 let Kernel(net, data, samples, stream, work) = self;
                 for _ in 0..samples {
-                    add_sample(net, data, index(stream, data.ys.len()), work);
+                    add_sample(Loss::Squares, net, data, index(stream, data.ys.len()), work);
                 }
             }
         }
@@ -201,18 +232,15 @@ mod tests {
     }
 
     /// Two steps by the published formulas, with the gradient of the whole batch by finite differences.
-    #[test]
-    fn steps_are_those_of_the_papers() {
+    fn check_steps(of: Loss, ys: &[f64], loss_at: fn(f64, f64) -> f64) {
         let (xs, heads) = samples(7, 3, 2);
-        let ys: Vec<f64> = (0..7).map(|i| f64::from(i) / 3.0).collect();
-        let data = Data { xs: &xs, heads: &heads, ys: &ys };
+        let data = Data { xs: &xs, heads: &heads, ys };
         let start = random(3, 4, 2, 5);
-        let adam = Adam { rate: 0.01, decay: 0.1, steps: 2 };
+        let adam = Adam { loss: of, rate: 0.01, decay: 0.1, steps: 2 };
         let mut found = start.clone();
         adam.train(&mut found, data, &mut Key::new(1).stream(), &mut all(7));
-        let loss = |net: &SharedNet| {
-            values(net, &xs, &heads).iter().zip(&ys).map(|(f, y)| (f - y).powi(2) / 14.0).sum::<f64>()
-        };
+        let loss =
+            |net: &SharedNet| values(net, &xs, &heads).iter().zip(ys).map(|(f, y)| loss_at(*f, *y) / 7.0).sum::<f64>();
         let (mut net, size) = (start.clone(), start.params().len());
         let (mut m, mut v) = (vec![0.0; size], vec![0.0; size]);
         for (step, rate) in [(1, 0.01), (2, 0.01 * (1.0 - 0.5 * (1.0 - LAST_RATE)))] {
@@ -237,12 +265,20 @@ mod tests {
     }
 
     #[test]
+    fn steps_are_those_of_the_papers() {
+        let ys: Vec<f64> = (0..7).map(|i| f64::from(i) / 3.0).collect();
+        check_steps(Loss::Squares, &ys, |f, y| (f - y).powi(2) / 2.0);
+        let ys = [1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0];
+        check_steps(Loss::Logistic, &ys, |f, y| libm::log1p(libm::exp(f)) - y * f);
+    }
+
+    #[test]
     fn training_finds_a_network_of_its_own_kind() {
         let (xs, heads) = samples(400, 3, 2);
         let truth = random(3, 3, 2, 8);
         let ys = values(&truth, &xs, &heads);
         let mut net = random(3, 32, 2, 9);
-        let adam = Adam { rate: 0.01, decay: 0.0, steps: 2000 };
+        let adam = Adam { loss: Loss::Squares, rate: 0.01, decay: 0.0, steps: 2000 };
         adam.train(&mut net, Data { xs: &xs, heads: &heads, ys: &ys }, &mut Key::new(2).stream(), &mut all(400));
         let error = values(&net, &xs, &heads).iter().zip(&ys).map(|(f, y)| (f - y).powi(2)).sum::<f64>() / 400.0;
         let size = ys.iter().map(|y| y * y).sum::<f64>() / 400.0;

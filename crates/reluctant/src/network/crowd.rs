@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::adam::{Data, Workspace};
+use super::adam::{Data, Loss, Workspace};
 use super::history::History;
 use super::scaling::Inputs;
 use super::shared::SharedNet;
@@ -150,7 +150,7 @@ impl Crowd {
     }
 
     fn train(&mut self) {
-        self.history.rescale();
+        self.history.rescale(Loss::Squares);
         let n = self.history.len();
         let (work, hidden, left) = &mut self.work;
         for (m, (net, prior)) in self.nets.iter_mut().zip(&self.priors).enumerate() {
@@ -170,7 +170,7 @@ impl Crowd {
             }));
             let mut stream =
                 self.key.branch("order").trial(m as u64).round(n as u64).purpose(Purpose::Shuffle).stream();
-            self.training.adam(work.visited()).train(net, Data { ys: left, ..data }, &mut stream, work);
+            self.training.adam(Loss::Squares, work.visited()).train(net, Data { ys: left, ..data }, &mut stream, work);
             if !net.params().iter().all(|p| in_limit(*p)) {
                 // Training that blew up leaves the prior alone, until the next.
                 net.params_mut().fill(0.0);

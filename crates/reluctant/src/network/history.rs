@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::adam::Data;
+use super::adam::{Data, Loss};
+use super::ramps::Ramps;
 use super::rewards::Rewards;
 use super::scaling::{Inputs, Scaling};
 use crate::limits::in_limit;
@@ -80,10 +81,27 @@ impl History {
         self.scaling.append(x, out);
     }
 
-    /// Scales by what has been seen until now.
-    pub(super) fn rescale(&mut self) {
+    /// Curves of the inputs, for the scaling as it is.
+    pub(super) fn ramps(&self) -> Ramps {
+        Ramps::between(&self.scaling)
+    }
+
+    /// All scaled inputs, each with its ramps, one after the other.
+    pub(super) fn with_ramps(&self, ramps: &Ramps) -> Vec<f64> {
+        let mut out = Vec::with_capacity(self.len() * (self.dim() + ramps.count()));
+        for x in self.xs.chunks_exact(self.dim()) {
+            self.scaling.append(x, &mut out);
+            ramps.append(x, &mut out);
+        }
+        out
+    }
+
+    /// Scales by what has been seen until now. Rewards whose chances are learnt stay 0 and 1.
+    pub(super) fn rescale(&mut self, loss: Loss) {
         self.scaling = Scaling::of(self.inputs, self.dim(), &self.xs);
-        self.rewards = Rewards::of(&self.ys);
+        if loss == Loss::Squares {
+            self.rewards = Rewards::of(&self.ys);
+        }
         let (xs, ys) = &mut self.scaled;
         xs.clear();
         self.xs.chunks_exact(self.scaling.dim()).for_each(|x| self.scaling.append(x, xs));

@@ -82,6 +82,11 @@ impl Scaling {
         self.columns.len()
     }
 
+    /// Of each coordinate, values and their ranks, increasing; none of one with two values or less.
+    pub(super) fn knots(&self) -> impl Iterator<Item = &[(f64, f64)]> {
+        self.columns.iter().map(|column| &*column.knots)
+    }
+
     /// The scaled x, appended to `out`.
     pub(super) fn append(&self, x: &[f64], out: &mut Vec<f64>) {
         out.extend(x.iter().zip(&self.columns).map(|(x, column)| column.scaled(*x)));

@@ -7,10 +7,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::adam::Workspace;
+use super::adam::{Loss, Workspace};
 use super::history::History;
 use super::landmarks::Landmarks;
 use super::langevin::Langevin;
+use super::ramps::Ramps;
 use super::rewards::Rewards;
 use super::scaling::Inputs;
 use super::shared::SharedNet;
@@ -36,6 +37,8 @@ pub(crate) struct Trained {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     langevin: Option<Langevin>,
     layer: Layer,
+    #[serde(default)]
+    loss: Loss,
     #[serde(skip)]
     work: Workspace,
 }
@@ -48,10 +51,10 @@ enum Layer {
     Hidden,
     /// One that grows with the history, and the scaled inputs besides: heads have an affine part of their own.
     Growing,
-    /// The scaled inputs alone. There is nothing to train.
-    Inputs,
-    /// An infinitely wide layer. Trainings choose its landmarks.
-    Infinite(Landmarks),
+    /// The scaled inputs and their ramps, of which a head makes a curve for each input. There is nothing to train.
+    Additive(Ramps),
+    /// An infinitely wide layer of the same. Trainings choose its landmarks.
+    Infinite(Ramps, Landmarks),
 }
 
 /// The hidden units of a network that grows, for so many rewards: as many as their root says, within bounds. A
@@ -79,6 +82,7 @@ impl Trained {
             blown_up: 0,
             langevin: None,
             layer: Layer::Hidden,
+            loss: Loss::Squares,
             work: Workspace::default(),
         })
     }
@@ -88,14 +92,14 @@ impl Trained {
         Trained { langevin: Some(langevin), ..self }
     }
 
-    /// The same without a network: features are the scaled inputs.
-    pub(crate) fn of_inputs(self) -> Self {
-        Trained { layer: Layer::Inputs, ..self }
+    /// The same without a network: heads are sums of curves, one for each input.
+    pub(crate) fn additive(self) -> Self {
+        Trained { layer: Layer::Additive(Ramps::default()), ..self }
     }
 
     /// The same with an infinitely wide hidden layer.
     pub(crate) fn infinite(self) -> Self {
-        Trained { layer: Layer::Infinite(Landmarks::default()), ..self }
+        Trained { layer: Layer::Infinite(Ramps::default(), Landmarks::default()), ..self }
     }
 
     /// The same, before it has heads, with a hidden layer that grows and heads that are affine besides: features are
@@ -106,6 +110,11 @@ impl Trained {
         Trained { layer: Layer::Growing, net, ..self }
     }
 
+    /// The same for rewards of 0 and 1, of which values are the logarithms of the odds. They are not scaled.
+    pub(crate) fn of_chances(self) -> Self {
+        Trained { loss: Loss::Logistic, ..self }
+    }
+
     /// Whether the hidden layer grows.
     pub(crate) fn is_growing(&self) -> bool {
         matches!(self.layer, Layer::Growing)
@@ -113,15 +122,20 @@ impl Trained {
 
     /// Whether the hidden layer is infinitely wide.
     pub(crate) fn is_infinite(&self) -> bool {
-        matches!(self.layer, Layer::Infinite(_))
+        matches!(self.layer, Layer::Infinite(..))
+    }
+
+    /// Whether there is no network, but curves of the inputs.
+    pub(crate) fn is_additive(&self) -> bool {
+        matches!(self.layer, Layer::Additive(_))
     }
 
     /// How many features there are, the one at the end included.
     pub(crate) fn feature_count(&self) -> usize {
         let outputs = match &self.layer {
             Layer::Hidden | Layer::Growing => self.net.outputs(),
-            Layer::Inputs => self.net.dim(),
-            Layer::Infinite(landmarks) => landmarks.count(),
+            Layer::Additive(ramps) => self.net.dim() + ramps.count(),
+            Layer::Infinite(_, landmarks) => landmarks.count(),
         };
         outputs.saturating_add(1)
     }
@@ -136,16 +150,20 @@ impl Trained {
         (1..=MAX_WIDTH).contains(&(self.net.width() as u64))
             && self.net.is_consistent(self.heads)
             && self.net.has_affine_heads() == self.is_growing()
-            && self.has_consistent_landmarks()
+            && self.has_consistent_layer()
             && self.training.is_consistent()
             && self.langevin.is_none_or(|langevin| langevin.is_consistent())
             && self.history.is_consistent(self.net.dim(), self.heads)
     }
 
-    fn has_consistent_landmarks(&self) -> bool {
+    fn has_consistent_layer(&self) -> bool {
+        let dim = self.net.dim();
         match &self.layer {
-            Layer::Infinite(landmarks) => landmarks.is_consistent(self.net.dim()),
-            _ => true,
+            Layer::Hidden | Layer::Growing => true,
+            Layer::Additive(ramps) => ramps.are_consistent(dim),
+            Layer::Infinite(ramps, landmarks) => {
+                ramps.are_consistent(dim) && landmarks.is_consistent(dim + ramps.count())
+            }
         }
     }
 
@@ -185,13 +203,22 @@ impl Trained {
     pub(crate) fn features(&self, x: &[f64], scaled: &mut Vec<f64>, hidden: &mut Vec<f64>) {
         self.history.scale(x, scaled);
         hidden.clear();
-        hidden.resize(self.feature_count(), 1.0);
-        let outputs = hidden.len() - 1;
         match &self.layer {
-            Layer::Hidden | Layer::Growing => self.net.hidden(scaled, &mut hidden[..outputs]),
-            Layer::Inputs => hidden[..outputs].copy_from_slice(scaled),
-            Layer::Infinite(landmarks) => landmarks.features(scaled, &mut hidden[..outputs]),
+            Layer::Hidden | Layer::Growing => {
+                hidden.resize(self.net.outputs(), 0.0);
+                self.net.hidden(scaled, hidden);
+            }
+            Layer::Additive(ramps) => {
+                hidden.extend_from_slice(scaled);
+                ramps.append(x, hidden);
+            }
+            Layer::Infinite(ramps, landmarks) => {
+                ramps.append(x, scaled);
+                hidden.resize(landmarks.count(), 0.0);
+                landmarks.features(scaled, hidden);
+            }
         }
+        hidden.push(1.0);
     }
 
     /// Keeps a reward. True if the network was trained: then features, scaling and values are others than before.
@@ -221,22 +248,28 @@ impl Trained {
     }
 
     fn train(&mut self) {
-        self.history.rescale();
+        self.history.rescale(self.loss);
         let n = self.history.len();
         match &mut self.layer {
             Layer::Hidden => {}
             Layer::Growing => {
                 self.net.widen(units(n), &mut self.key.round(n as u64).purpose(Purpose::Start).stream());
             }
-            Layer::Inputs => return,
-            Layer::Infinite(landmarks) => {
-                *landmarks = Landmarks::among(self.net.dim(), self.history.data().xs);
+            Layer::Additive(ramps) => {
+                *ramps = self.history.ramps();
+                return;
+            }
+            Layer::Infinite(ramps, landmarks) => {
+                *ramps = self.history.ramps();
+                let inputs = self.history.with_ramps(ramps);
+                *landmarks = Landmarks::among(self.net.dim() + ramps.count(), &inputs);
                 return;
             }
         }
         let mut stream = self.key.round(n as u64).purpose(Purpose::Shuffle).stream();
         self.work.visit(0..n as u32);
-        self.training.adam(n).train(&mut self.net, self.history.data(), &mut stream, &mut self.work);
+        let adam = self.training.adam(self.loss, n);
+        adam.train(&mut self.net, self.history.data(), &mut stream, &mut self.work);
         self.start_over_if_blown_up();
     }
 

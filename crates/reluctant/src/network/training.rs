@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::adam::{Adam, BATCH};
+use super::adam::{Adam, BATCH, Loss};
 use crate::error::Result;
 use crate::params::{Initial, Kind, Param, Params};
 
@@ -73,9 +73,9 @@ impl Training {
     }
 
     /// The training for so many samples.
-    pub(super) fn adam(&self, samples: usize) -> Adam {
+    pub(super) fn adam(&self, loss: Loss, samples: usize) -> Adam {
         let passes = (self.epochs * samples as f64 / BATCH.min(samples.max(1)) as f64).ceil() as usize;
-        Adam { rate: self.rate, decay: self.decay, steps: passes.max(LEAST_STEPS) }
+        Adam { loss, rate: self.rate, decay: self.decay, steps: passes.max(LEAST_STEPS) }
     }
 }
 

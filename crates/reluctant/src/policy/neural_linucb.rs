@@ -63,7 +63,7 @@ const MAX_MEMBERS: u64 = 100;
 
 /// What the weight decay of a network is multiplied with for the next. The first fits best where rewards follow
 /// contexts closely, the second where they hardly do (chosen on shuffles of tables that are not reported).
-const NEXT_DECAY: f64 = 5.0;
+pub(super) const NEXT_DECAY: f64 = 5.0;
 
 /// Each action has noise of its own, about which little is known: as if one reward had been seen, of variance one.
 pub(super) const NOISE: Noise = Noise { own: true, shape: 0.5, rate: 0.5 };

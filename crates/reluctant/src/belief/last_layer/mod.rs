@@ -26,7 +26,8 @@ use crate::offer::Rows;
 use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::{Key, Purpose, gamma, normal};
 use crate::scratch::Scratch;
-use penalty::{GRID, INFINITE_GRID, Sums, most_evident};
+pub(super) use penalty::Sums;
+use penalty::{GRID, INFINITE_GRID, most_evident};
 
 pub(crate) const LAMBDA: Param = Param::new(
     "lambda",
@@ -104,8 +105,8 @@ impl LastLayer {
     }
 
     /// The same without a network: the regressions are on the scaled inputs.
-    pub(crate) fn of_inputs(self) -> Self {
-        LastLayer { trained: self.trained.of_inputs(), ..self }
+    pub(crate) fn additive(self) -> Self {
+        LastLayer { trained: self.trained.additive(), ..self }
     }
 
     /// The same with a hidden layer that is infinitely wide, which makes heads Gaussian processes.

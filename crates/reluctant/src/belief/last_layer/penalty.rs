@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::Noise;
+use crate::instructions::arch;
 use crate::linalg::{Cholesky, axpy, dot};
 
 /// Exponents of the grid of λ, in powers of √10. λ is at least 1: features of a network that was trained on the same
@@ -21,28 +22,30 @@ const MOST_WITNESSES: usize = 16;
 
 /// Sums over the rewards of an action.
 #[derive(Debug, Clone)]
-pub(super) struct Sums {
+pub(in crate::belief) struct Sums {
     /// Σφφᵀ, its upper triangle.
-    pub(super) gram: Vec<f64>,
+    pub(in crate::belief) gram: Vec<f64>,
     /// Σyφ.
-    pub(super) moment: Vec<f64>,
+    pub(in crate::belief) moment: Vec<f64>,
     /// Σy².
     pub(super) squares: f64,
-    pub(super) count: u64,
+    pub(in crate::belief) count: u64,
 }
 
 impl Sums {
     /// No rewards yet, of so many features.
-    pub(super) fn new(size: usize) -> Self {
+    pub(in crate::belief) fn new(size: usize) -> Self {
         Sums { gram: vec![0.0; size * size], moment: vec![0.0; size], squares: 0.0, count: 0 }
     }
 
-    pub(super) fn add(&mut self, phi: &[f64], y: f64) {
-        for (i, row) in self.gram.chunks_exact_mut(phi.len()).enumerate() {
-            if phi[i] != 0.0 {
-                axpy(phi[i], &phi[i..], &mut row[i..]);
+    pub(in crate::belief) fn add(&mut self, phi: &[f64], y: f64) {
+        arch().dispatch(|| {
+            for (i, row) in self.gram.chunks_exact_mut(phi.len()).enumerate() {
+                if phi[i] != 0.0 {
+                    axpy(phi[i], &phi[i..], &mut row[i..]);
+                }
             }
-        }
+        });
         axpy(y, phi, &mut self.moment);
         self.squares += y * y;
         self.count = self.count.saturating_add(1);

@@ -62,3 +62,7 @@ pub(super) const FINEST: f64 = 1e-3;
 /// sure of itself later than networks that are fitted to them, so that less optimism does. Seed 90417 of the real
 /// tables.
 pub(super) const CAUTION: f64 = 2.0 / 3.0;
+
+/// The weight decay of the networks for odds, of that of networks for rewards: they learn from the rewards of both
+/// actions. Half has 1,309 mistakes on MAGIC, the whole 1,332; four shuffles of seed 90417.
+pub(super) const EITHER_OR_DECAY: f64 = 0.5;

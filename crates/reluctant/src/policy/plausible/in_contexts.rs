@@ -1,14 +1,15 @@
 //! `plausible` where named actions share a context: the ladder of models has a hidden layer for all actions.
 //!
 //! A model for each action, as on rows, would learn from the rewards of that action alone, and fit networks for each:
-//! minutes for what takes seconds here. The steps are a linear model of the scaled context, the two networks of
-//! `neural-linucb` and an infinitely wide network, weighed by how well they foretell rewards ([`Ladder`]). All rewards
+//! minutes for what takes seconds here. The steps are a curve for each input, the two networks of `neural-linucb` and
+//! an infinitely wide network; for two actions and rewards of 0 and 1 also curves and two networks by which one of the
+//! actions is right and the other wrong. They are weighed by how well they foretell rewards ([`Ladder`]). All rewards
 //! are kept. Of the parameters only `mode` and `optimism` count.
 
 use super::super::neural_linucb;
 use super::super::{Rule, SharedModel};
-use super::constants::CAUTION;
-use crate::belief::{Ladder, LastLayer, restore_if};
+use super::constants::{CAUTION, EITHER_OR_DECAY};
+use crate::belief::{Averaged, EitherOr, Ladder, LastLayer, restore_if};
 use crate::error::Result;
 use crate::network::Inputs;
 use crate::params::{Params, Settings};
@@ -21,8 +22,12 @@ pub(super) const SHARED: SharedModel = SharedModel {
 
 fn belief(dim: usize, key: Key) -> Result<Ladder> {
     let params = Params::resolve("neural-linucb", neural_linucb::ENTRY.params, &Settings::new())?;
-    let first = LastLayer::read(dim, Inputs::Contexts, neural_linucb::NOISE, &params, key.branch("linear"))?;
-    Ladder::new(first, neural_linucb::read(dim, Inputs::Contexts, &params, key)?)
+    let first = LastLayer::read(dim, Inputs::Contexts, neural_linucb::NOISE, &params, key.branch("curves"))?;
+    let networks = neural_linucb::read(dim, Inputs::Contexts, &params, key)?;
+    let either = |m: u64| EitherOr::read(dim, &params, key.branch("either-or").round(m));
+    let less = either(0)?.with_decay_times(EITHER_OR_DECAY);
+    let more = either(1)?.with_decay_times(EITHER_OR_DECAY * neural_linucb::NEXT_DECAY);
+    Ladder::new(first, networks, either(2)?, Averaged::new(vec![less, more])?)
 }
 
 fn rule(params: &Params) -> Result<Rule> {
