@@ -17,9 +17,9 @@
 //!
 //! In contexts with named actions, [`Heads`] is what a belief is to vectors: what all actions share stands once.
 //! [`LastLayer`], [`Ensemble`], [`Walk`] and [`GradientHeads`] are such beliefs; [`Each`] makes one of any belief, with
-//! nothing shared; [`EitherOr`] is of two actions of which one is right; [`Averaged`] is the mean of several, [`Ladder`]
-//! weighs curves, networks and an infinitely wide one by what they foretold, and [`Paired`] has the mean of one belief
-//! and the spread of another.
+//! nothing shared; [`EitherOr`] is of two actions of which one is right; [`Averaged`] is the mean of several,
+//! [`Ladder`] weighs curves, networks and an infinitely wide one by what they foretold, and [`Paired`] has the mean of
+//! one belief and the spread of another.
 //!
 //! ```
 //! use reluctant::belief::{Belief, Features, Linear};
