@@ -144,8 +144,14 @@ impl Ellipsoid {
     /// Moves the prior's centre from zero to `weights`. Before the first observation.
     pub(crate) fn centre(&mut self, weights: &[f64]) {
         debug_assert!(self.updates == 0 && weights.len() == self.dim);
+        self.move_to(weights);
+    }
+
+    /// Moves ŵ to `weights`, as if the observations had been such that they follow.
+    pub(crate) fn move_to(&mut self, weights: &[f64]) {
         let precision = self.precision();
         symmetric_times(&precision, weights, &mut self.moment);
+        self.moment_lost.fill(0.0);
         self.weights.copy_from_slice(weights);
     }
 

@@ -69,6 +69,15 @@ impl<B> Averaged<B> {
     }
 }
 
+impl<B: Heads> Averaged<B> {
+    /// Whether each member fits together by itself, as this says, and all know contexts and actions alike, for members
+    /// read from a file.
+    pub(super) fn are_consistent(&self, fits: impl Fn(&B) -> bool) -> bool {
+        let first = &self.members[0];
+        self.members.iter().all(|member| fits(member) && member.dim() == first.dim() && member.count() == first.count())
+    }
+}
+
 impl<B: Heads + Clone + Serialize + DeserializeOwned> Heads for Averaged<B> {
     fn kind(&self) -> &'static str {
         self.members[0].kind()

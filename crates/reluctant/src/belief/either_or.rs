@@ -7,8 +7,10 @@
 //!
 //! φ are the hidden units of a network that is trained by the likelihood, or scaled inputs with their ramps, and a one.
 //! The posterior of w is normal around its mode ŵ (Laplace), with the precision A = λI + Σ p(1 − p)φφᵀ: after every
-//! training ŵ is found by Newton's method, in between each reward makes one step of it. λ is made to agree with ŵ, by
-//! MacKay's rule (1992): λ = γ/‖ŵ‖² with the number γ of weights that rewards have determined.
+//! training ŵ is found by Newton's method, with steps halved until they gain; in between each reward makes a step by
+//! itself, with the A of those before. λ is made to agree with ŵ, by MacKay's rule (1992): λ = γ/‖ŵ‖² with the number γ
+//! of weights that rewards have determined. What is foretold counts the spread s of f, too, as he does: it is
+//! 1/(1 + exp(−f/√(1 + πs²/8))).
 
 use serde::{Deserialize, Serialize};
 
@@ -31,11 +33,13 @@ const LEAST_LAMBDA: f64 = 0.1;
 const LEAST_LAMBDA_OF_NETWORKS: f64 = 1.0;
 const MOST_LAMBDA: f64 = 1e3;
 
-/// Newton steps after a training: from the weights that the network was trained with, from those before the training,
-/// and from zero.
-const STEPS_OF_NETWORKS: usize = 1;
-const STEPS_ON: usize = 2;
-const STEPS_ANEW: usize = 5;
+/// λ becomes at most so many times as large by a training.
+const LAMBDA_GROWTH: f64 = 10.0;
+
+/// Newton's method ends when a step gains less than this in log-likelihood, or after so many steps, halved ones
+/// included.
+const NO_GAIN: f64 = 0.01;
+const MOST_STEPS: usize = 25;
 
 /// The variance p(1 − p) of an outcome counts at least so much, so that a step after a surprise stays bounded.
 const LEAST_VARIANCE: f64 = 1e-6;
@@ -89,6 +93,7 @@ impl EitherOr {
     pub(crate) fn is_consistent(&self) -> bool {
         self.trained.is_consistent()
             && self.trained.heads() == 1
+            && self.trained.is_of_chances()
             && self.lambda > 0.0
             && self.odds.dim() == self.trained.feature_count()
             && self.count <= Self::ACTIONS
@@ -98,53 +103,101 @@ impl EitherOr {
     pub(crate) fn foretold(&self, head: usize, x: &[f64], scratch: &mut Scratch) -> f64 {
         let Scratch { numbers, phi, .. } = scratch;
         self.trained.features(x, numbers, phi);
-        logistic(sign(head) * self.odds.mean(phi))
+        let (value, spread) = self.value(head, phi);
+        moderated(value, spread)
     }
 
     /// The odds from all rewards, with features as they are now.
     fn rebuild(&mut self) {
         let size = self.trained.feature_count();
-        let is_network = !self.trained.is_additive();
-        let (mut weights, steps, least) = if is_network {
-            (self.trained.net().head(0).to_vec(), STEPS_OF_NETWORKS, LEAST_LAMBDA_OF_NETWORKS)
-        } else if self.odds.dim() == size {
-            (self.odds.weights().to_vec(), STEPS_ON, LEAST_LAMBDA)
+        let (start, least) = if self.trained.is_additive() {
+            (self.odds.weights().to_vec(), LEAST_LAMBDA)
         } else {
-            (vec![0.0; size], STEPS_ANEW, LEAST_LAMBDA)
+            (self.trained.net().head(0).to_vec(), LEAST_LAMBDA_OF_NETWORKS)
         };
-        for _ in 0..steps {
-            self.odds = self.newton(&weights);
-            weights.copy_from_slice(self.odds.weights());
-        }
+        // Where there are other features than before, nothing of the weights before is worth a start.
+        let start = if start.len() == size { start } else { vec![0.0; size] };
+        self.odds = self.mode(start);
         let trace: f64 = self.odds.covariance().iter().step_by(size + 1).sum();
         let determined = size as f64 - self.lambda * trace;
-        let lambda = determined / dot(&weights, &weights);
-        // Without rewards of both kinds weights can be zero.
-        self.lambda = if lambda.is_nan() { FIRST_LAMBDA } else { lambda.clamp(least, MOST_LAMBDA) };
+        let lambda = determined / dot(self.odds.weights(), self.odds.weights());
+        // Balanced rewards can have weights of zero, which say nothing of λ.
+        if lambda.is_finite() {
+            self.lambda = lambda.clamp(least, (LAMBDA_GROWTH * self.lambda).clamp(least, MOST_LAMBDA));
+        }
     }
 
-    /// One step of Newton's method from these weights, on all rewards.
-    fn newton(&self, weights: &[f64]) -> Ellipsoid {
+    /// The posterior around its mode, found by Newton's method from these weights, or from zero if that is likelier.
+    fn mode(&self, start: Vec<f64>) -> Ellipsoid {
+        let mut weights = start;
+        let (mut value, mut fit) = self.newton(&weights);
+        if value < self.newton_value_of_zero() {
+            weights.fill(0.0);
+            (value, fit) = self.newton(&weights);
+        }
+        let mut next = fit.weights().to_vec();
+        for _ in 0..MOST_STEPS {
+            let (reached, there) = self.newton(&next);
+            if reached >= value {
+                let gain = reached - value;
+                weights.copy_from_slice(&next);
+                (value, fit) = (reached, there);
+                if gain < NO_GAIN {
+                    break;
+                }
+                next.copy_from_slice(fit.weights());
+            } else {
+                next.iter_mut().zip(&weights).for_each(|(next, weight)| *next = 0.5 * (*next + weight));
+            }
+        }
+        // Around the weights that were reached, not those of one more step.
+        fit.move_to(&weights);
+        fit
+    }
+
+    /// The logarithm of the posterior of weights of zero, up to a constant.
+    fn newton_value_of_zero(&self) -> f64 {
+        -(self.trained.len() as f64) * std::f64::consts::LN_2
+    }
+
+    /// The logarithm of the posterior at these weights, up to a constant, and the least squares whose solution is where
+    /// Newton's method goes from there.
+    fn newton(&self, weights: &[f64]) -> (f64, Ellipsoid) {
         let (mut sums, mut seen) = (Sums::new(weights.len()), vec![0.0; weights.len()]);
+        let mut log = -0.5 * self.lambda * dot(weights, weights);
         self.trained.each(|_, phi, y| {
-            let (root, response) = working(dot(weights, phi), y);
+            let value = dot(weights, phi);
+            let (root, response) = working(value, y);
+            log += log_chance(value, y);
             seen.iter_mut().zip(phi).for_each(|(s, p)| *s = root * p);
             sums.add(&seen, response);
         });
-        Ellipsoid::from_sums(self.lambda, &sums.gram, &sums.moment, sums.count)
+        (log, Ellipsoid::from_sums(self.lambda, &sums.gram, &sums.moment, sums.count))
     }
 
-    /// The chance of an action at φ, and what it gains if its odds are `spreads` standard deviations higher.
-    fn chance(&self, head: Option<usize>, phi: &[f64], spreads: f64) -> Score {
-        // Until the second action is rewarded, whatever is not the first is taken for it.
-        let head = head.unwrap_or(self.count);
-        if head >= Self::ACTIONS {
-            return UNKNOWN;
-        }
+    /// The logarithm of an action's odds at φ, and its standard deviation.
+    fn value(&self, head: usize, phi: &[f64]) -> (f64, f64) {
         let (value, squared) = self.odds.mean_and_squared_width(phi);
-        let (value, mean) = (sign(head) * value, logistic(sign(head) * value));
-        Score { mean, width: logistic(value + spreads * squared.sqrt()) - mean }
+        (sign(head) * value, squared.sqrt())
     }
+
+    /// The head of an action; none of one beside the two. Until the second action is rewarded, whatever is not the
+    /// first is taken for it.
+    fn head(&self, head: Option<usize>) -> Option<usize> {
+        Some(head.unwrap_or(self.count)).filter(|head| *head < Self::ACTIONS)
+    }
+}
+
+/// log P(y) where the logarithm of the odds of y = 1 is this.
+fn log_chance(value: f64, y: f64) -> f64 {
+    let value = if y == 1.0 { value } else { -value };
+    // log(1/(1 + exp(−v))), without overflow.
+    value.min(0.0) - libm::log1p(libm::exp(-value.abs()))
+}
+
+/// The chance whose odds have a logarithm of this mean and spread.
+fn moderated(value: f64, spread: f64) -> f64 {
+    logistic(value / (1.0 + std::f64::consts::PI * spread * spread / 8.0).sqrt())
 }
 
 /// Of an action beside the two nothing is known.
@@ -201,8 +254,12 @@ impl Heads for EitherOr {
         self.trained.features(x, numbers, phi);
         scores.clear();
         scores.extend(actions.iter().map(|(_, head)| {
-            let Score { mean, width } = self.chance(head, phi, 1.0);
-            Score { mean, width: scale * width }
+            let Some(head) = self.head(head) else {
+                return Score { mean: UNKNOWN.mean, width: scale * UNKNOWN.width };
+            };
+            let (value, spread) = self.value(head, phi);
+            let gain = logistic(value + spread) - logistic(value);
+            Score { mean: moderated(value, spread), width: scale * gain }
         }));
     }
 
@@ -212,14 +269,18 @@ impl Heads for EitherOr {
         // One function is drawn for both actions.
         let stray = scale * normal(&mut key.branch("odds").purpose(Purpose::Choice).stream());
         values.clear();
-        values.extend(actions.iter().map(|(_, head)| {
-            let Score { mean, width } = self.chance(head, phi, sign(head.unwrap_or(self.count)) * stray);
-            mean + width
+        values.extend(actions.iter().map(|(name, head)| {
+            let Some(head) = self.head(head) else {
+                let mut stream = key.branch(name).purpose(Purpose::Choice).stream();
+                return UNKNOWN.mean + scale * UNKNOWN.width * normal(&mut stream);
+            };
+            let (value, spread) = self.value(head, phi);
+            logistic(value + sign(head) * stray * spread)
         }));
     }
 
     fn warning(&self) -> Option<String> {
-        self.trained.warning()
+        self.trained.warning_of_training()
     }
 
     fn save(&self) -> Result<serde_json::Value> {
@@ -267,25 +328,36 @@ mod tests {
     #[test]
     fn newtons_method_ends_at_the_mode() {
         for additive in [true, false] {
-            // The last training was after the 64th reward.
-            let belief = learnt(additive, 64);
-            let mut weights = belief.odds.weights().to_vec();
-            for _ in 0..20 {
-                weights = belief.newton(&weights).weights().to_vec();
-            }
-            let (size, data) = (weights.len(), data(&belief));
-            let at = |i: usize| {
-                let slope: f64 = data.iter().map(|(phi, y)| phi[i] * (y - logistic(dot(&weights, phi)))).sum();
-                slope - belief.lambda * weights[i]
-            };
-            assert!((0..size).all(|i| at(i).abs() < 1e-6), "{additive}");
-            let precision = belief.newton(&weights).precision();
+            // The last training was after the 64th reward; λ is found for the next.
+            let mut belief = learnt(additive, 63);
+            let (lambda, x) = (belief.lambda, [0.3, 0.4]);
+            belief.learn(0, &x, 1.0);
+            belief.lambda = lambda;
+            let (weights, data) = (belief.odds.weights().to_vec(), data(&belief));
+            let size = weights.len();
+            let chance = |phi: &[f64]| logistic(dot(&weights, phi));
+            let slope = |i: usize| data.iter().map(|(phi, y)| phi[i] * (y - chance(phi))).sum::<f64>();
+            assert!((0..size).all(|i| (slope(i) - lambda * weights[i]).abs() < 0.05), "{additive}");
+            let precision = belief.odds.precision();
             for (i, j) in [(0, 0), (0, size - 1), (1, 2)] {
-                let chance = |phi: &[f64]| logistic(dot(&weights, phi));
                 let sum: f64 = data.iter().map(|(phi, _)| chance(phi) * (1.0 - chance(phi)) * phi[i] * phi[j]).sum();
-                let expected = sum + if i == j { belief.lambda } else { 0.0 };
+                let expected = sum + if i == j { lambda } else { 0.0 };
                 assert!((precision[i * size + j] - expected).abs() < 1e-9, "{additive}");
             }
+        }
+    }
+
+    /// A thousand rewards that say one thing, and then many that say another: a whole Newton step would go too far.
+    #[test]
+    fn what_turns_around_is_followed_and_not_overshot() {
+        for additive in [true, false] {
+            let mut belief = made(additive);
+            let mut scratch = Scratch::default();
+            (0..1000).for_each(|_| belief.learn(0, &[0.0, 0.0], 1.0));
+            assert!(belief.foretold(0, &[0.0, 0.0], &mut scratch) > 0.95);
+            (0..1100).for_each(|_| belief.learn(0, &[0.0, 0.0], 0.0));
+            let found = belief.foretold(0, &[0.0, 0.0], &mut scratch);
+            assert!((0.3..0.7).contains(&found), "{additive} {found}");
         }
     }
 
@@ -296,7 +368,7 @@ mod tests {
         let before = made_until_training(&belief);
         let mut whole = belief.odds.weights().to_vec();
         for _ in 0..20 {
-            whole = belief.newton(&whole).weights().to_vec();
+            whole = belief.newton(&whole).1.weights().to_vec();
         }
         let far = |weights: &[f64]| weights.iter().zip(&whole).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
         let (now, then) = (far(belief.odds.weights()), far(before.odds.weights()));
@@ -351,7 +423,7 @@ mod tests {
             let saved = learnt(additive, 100).save().unwrap();
             let read = |state: &serde_json::Value| restore_if(state.clone(), EitherOr::is_consistent);
             assert_eq!(read(&saved).unwrap().save().unwrap(), saved);
-            for (field, value) in [("count", 3.into()), ("lambda", 0.0.into()), ("trained", saved["odds"].clone())] {
+            for (field, value) in [("count", 3.into()), ("lambda", 0.0.into()), ("odds", saved["trained"].clone())] {
                 let mut torn = saved.clone();
                 torn[field] = value;
                 assert!(read(&torn).is_err(), "{field}");

@@ -7,15 +7,15 @@
 //!
 //! Before a step learns a reward y it says with which density it expected it, of rewards of 0 and 1 with which chance;
 //! its weight is multiplied with that. So the weights are the posterior of the steps, by evidence on all rewards. A
-//! step may be the best one first and another later, so a share of 1/t of the weight is divided anew in round t (fixed
-//! shares, Herbster and Warmuth 1998, with a share that shrinks).
+//! step may be the best one first and another later, so a share of 1/(t + 1) of the weight is divided anew in round t
+//! (fixed shares, Herbster and Warmuth 1998, with a share that shrinks).
 //!
 //! Means and spreads are the weighted means of those of the steps. How far the steps are apart is no part of the
 //! spread: on real tables that was exploration without a use (docs/laboratory.md).
 //!
 //! If two actions are both right most of the time, who takes one of them for wrong never tries it, and no evidence
-//! speaks against that. So now and then, after numbers of rewards that grow by a share, the steps that say so are not
-//! asked.
+//! speaks against that. So the steps that say so are not asked in the first rounds, and later now and then: after n
+//! rewards in a share of 10/n of the contexts, by chance, as the numbers of the context and n say.
 
 use std::fmt;
 
@@ -25,11 +25,9 @@ use super::heads::{Asked, Heads};
 use super::{Averaged, EitherOr, LastLayer, state};
 use crate::choice::Score;
 use crate::error::Result;
+use crate::network::MOST_CURVES;
 use crate::rng::{Key, Purpose, uniform};
 use crate::scratch::Scratch;
-
-/// With more inputs there are no curves: their matrices would be larger and slower than those of the networks.
-const MOST_CURVES: usize = 256;
 
 /// One reward speaks for a step by at most so many nats: a wild one does not decide.
 const MOST_EVIDENCE: f64 = 5.0;
@@ -37,8 +35,8 @@ const MOST_EVIDENCE: f64 = 5.0;
 /// A chance that a step foretells counts as at least so much away from 0 and 1: nobody is so sure.
 const LEAST_CHANCE: f64 = 0.01;
 
-/// After numbers of rewards that grow by this share the steps that take one of two actions for wrong are not asked.
-const BETWEEN_CHECKS: f64 = 0.1;
+/// After n rewards the steps that take one of two actions for wrong are not asked in this share of n of the contexts.
+const CHECKS: f64 = 10.0;
 
 /// The steps, at least one, and their weights.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -47,8 +45,6 @@ pub struct Ladder {
     learnt: u64,
     /// Whether all rewards so far were 0 or 1.
     chances: bool,
-    /// After so many rewards is the next check.
-    check: u64,
     #[serde(skip)]
     scratch: Scratch,
 }
@@ -121,7 +117,7 @@ impl Ladder {
         models.push((LadderStep::EitherOrNetworks, Foreteller::EitherOr(either_networks)));
         let weight = 1.0 / models.len() as f64;
         let steps = models.into_iter().map(|(model, belief)| Step { model, belief, weight }).collect();
-        Ok(Ladder { steps, learnt: 0, chances: true, check: 1, scratch: Scratch::default() })
+        Ok(Ladder { steps, learnt: 0, chances: true, scratch: Scratch::default() })
     }
 
     /// The weight of a step; 0 of one that is not there.
@@ -138,7 +134,9 @@ impl Ladder {
                 && belief.dim() == self.dim()
                 && belief.count() == self.count()
         };
-        self.steps.iter().any(|step| !step.belief.is_either_or()) && self.steps.iter().all(fits)
+        let sum: f64 = self.steps.iter().map(|step| step.weight).sum();
+        let rewards = self.steps.iter().any(|step| !step.belief.is_either_or());
+        rewards && (sum - 1.0).abs() < 1e-6 && self.steps.iter().all(fits)
     }
 
     /// Leaves out the steps by which one of two actions is right.
@@ -158,23 +156,37 @@ impl Ladder {
         let logs: Vec<f64> = steps.iter().map(|step| step.belief.log_chance(head, x, y, *chances, scratch)).collect();
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         for (step, log) in steps.iter_mut().zip(logs) {
-            let evidence = libm::exp((log - most).max(-MOST_EVIDENCE));
             // Rewards so small that their variance is 0 in working precision say nothing of the steps.
-            step.weight *= if evidence.is_nan() { 1.0 } else { evidence };
+            let evidence = if log.is_finite() && most.is_finite() { log - most } else { 0.0 };
+            step.weight *= libm::exp(evidence.max(-MOST_EVIDENCE));
         }
         let sum: f64 = steps.iter().map(|step| step.weight).sum();
         let (share, even) = (1.0 / (*learnt as f64 + 1.0), 1.0 / steps.len() as f64);
         steps.iter_mut().for_each(|step| step.weight = (1.0 - share) * (step.weight / sum) + share * even);
     }
 
-    /// The steps that are asked now, with weights that sum to one.
-    fn asked(&self) -> impl Iterator<Item = (&Step, f64)> {
-        let check = self.learnt == self.check;
+    /// Whether only the steps are asked in x that do not take one of two actions for wrong.
+    fn is_check(&self, x: &[f64]) -> bool {
+        let share = CHECKS / (self.learnt as f64).max(1.0);
+        share >= 1.0 || uniform(&mut Key::new(seed(self.learnt, x)).purpose(Purpose::General).stream()) < share
+    }
+
+    /// The steps that are asked in x, with weights that sum to one.
+    fn asked(&self, x: &[f64]) -> impl Iterator<Item = (&Step, f64)> {
+        let check = self.is_check(x);
         let counts = move |step: &&Step| !(check && step.belief.is_either_or());
         let sum: f64 = self.steps.iter().filter(counts).map(|step| step.weight).sum();
         self.steps.iter().filter(counts).map(move |step| (step, if sum > 0.0 { step.weight / sum } else { 0.0 }))
     }
 }
+
+/// A number that follows from n and all of x.
+fn seed(n: u64, x: &[f64]) -> u64 {
+    x.iter().fold(n, |seed, x| (seed ^ x.to_bits()).wrapping_mul(ODD).rotate_left(29))
+}
+
+/// An odd number without pattern: the golden ratio.
+const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Foreteller {
     fn heads(&self) -> &dyn Heads {
@@ -198,7 +210,7 @@ impl Foreteller {
     fn is_consistent(&self) -> bool {
         match self {
             Foreteller::Rewards(belief) => belief.is_consistent(),
-            Foreteller::EitherOr(belief) => belief.members().iter().all(EitherOr::is_consistent),
+            Foreteller::EitherOr(belief) => belief.are_consistent(EitherOr::is_consistent),
         }
     }
 
@@ -252,9 +264,6 @@ impl Heads for Ladder {
             self.chances = false;
             self.refute_either_or();
         }
-        if self.learnt >= self.check {
-            self.check = ((1.0 + BETWEEN_CHECKS) * self.check as f64).ceil() as u64;
-        }
         self.learnt = self.learnt.saturating_add(1);
         self.weigh(head, x, y);
         self.steps.iter_mut().for_each(|step| step.belief.heads_mut().learn(head, x, y));
@@ -263,8 +272,8 @@ impl Heads for Ladder {
     fn predict(&self, x: &[f64], actions: Asked<'_>, scale: f64, scratch: &mut Scratch) {
         let mut sums = std::mem::take(&mut scratch.mixed_scores);
         sums.clear();
-        sums.resize(actions.iter().count(), Score { mean: 0.0, width: 0.0 });
-        for (step, weight) in self.asked() {
+        sums.resize(actions.len(), Score { mean: 0.0, width: 0.0 });
+        for (step, weight) in self.asked(x) {
             step.belief.heads().predict(x, actions, scale, scratch);
             for (sum, score) in sums.iter_mut().zip(&scratch.scores) {
                 *sum = Score { mean: sum.mean + weight * score.mean, width: sum.width + weight * score.width };
@@ -276,17 +285,17 @@ impl Heads for Ladder {
     /// A draw of one step, by its weight.
     fn draw(&self, x: &[f64], actions: Asked<'_>, scale: f64, key: Key, scratch: &mut Scratch) {
         let mut left = uniform(&mut key.branch("step").purpose(Purpose::General).stream());
-        let drawn = self.asked().find(|(_, weight)| {
+        let drawn = self.asked(x).find(|(_, weight)| {
             left -= weight;
             left < 0.0
         });
-        if let Some((step, _)) = drawn.or(self.asked().last()) {
+        if let Some((step, _)) = drawn.or(self.asked(x).last()) {
             step.belief.heads().draw(x, actions, scale, key, scratch);
         }
     }
 
     fn warning(&self) -> Option<String> {
-        self.steps.iter().find(|step| step.model == LadderStep::Networks)?.belief.heads().warning()
+        self.steps.iter().find_map(|step| step.belief.heads().warning())
     }
 
     /// The steps, those of most weight first.

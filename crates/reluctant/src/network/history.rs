@@ -83,7 +83,7 @@ impl History {
 
     /// Curves of the inputs, for the scaling as it is.
     pub(super) fn ramps(&self) -> Ramps {
-        Ramps::between(&self.scaling)
+        Ramps::between(&self.scaling, &self.xs)
     }
 
     /// All scaled inputs, each with its ramps, one after the other.

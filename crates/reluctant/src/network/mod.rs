@@ -29,6 +29,7 @@ mod training;
 pub(crate) use adam::logistic;
 pub(crate) use crowd::Crowd;
 pub(crate) use langevin::{Langevin, STEP, STEPS, TEMPERATURE};
+pub(crate) use ramps::MOST_CURVES;
 pub(crate) use scaling::Inputs;
 pub(crate) use trained::Trained;
 pub(crate) use training::{DECAY, EPOCHS, GROWTH, RATE, WIDTH};

@@ -8,13 +8,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::scaling::Scaling;
+use crate::ellipsoid::LARGE;
 use crate::limits::in_limit;
 
 /// The ramps of an input, if there are few inputs. With eight, curves say less of Adult's capital gains.
 const RAMPS: usize = 20;
 
-/// Inputs and ramps together: more would make the matrices of a regression on them slow.
-pub(super) const MOST: usize = 256;
+/// Inputs and ramps together: more, with the constant, would make the matrices of a regression on them large and slow
+/// ([`crate::ellipsoid::LARGE`]).
+pub(crate) const MOST_CURVES: usize = LARGE - 2;
 
 /// The height of a ramp, so that a curve bends as easily as it slopes.
 const HEIGHT: f64 = 0.5;
@@ -33,12 +35,18 @@ struct Ramp {
 }
 
 impl Ramps {
-    /// Between the knots by which inputs were scaled.
-    pub(super) fn between(scaling: &Scaling) -> Self {
+    /// Between the knots by which the inputs `xs`, one after the other, were scaled.
+    pub(super) fn between(scaling: &Scaling, xs: &[f64]) -> Self {
         let columns: Vec<_> = scaling.knots().collect();
-        let curved = columns.iter().filter(|knots| !knots.is_empty()).count();
-        let most = (MOST.saturating_sub(columns.len()) / curved.max(1)).min(RAMPS);
-        Ramps(columns.iter().enumerate().flat_map(|(input, knots)| end_to_end(input, knots, most)).collect())
+        let (dim, curved) = (columns.len(), columns.iter().filter(|knots| !knots.is_empty()).count());
+        let most = (MOST_CURVES.saturating_sub(dim) / curved.max(1)).min(RAMPS);
+        let mut ramps: Vec<Ramp> =
+            columns.iter().enumerate().flat_map(|(input, knots)| end_to_end(input, knots, most)).collect();
+        let count = (xs.len() / dim).max(1) as f64;
+        for ramp in &mut ramps {
+            ramp.mean = xs[ramp.input..].iter().step_by(dim).map(|x| ramp.rise(*x)).sum::<f64>() / count;
+        }
+        Ramps(ramps)
     }
 
     pub(super) fn count(&self) -> usize {
@@ -58,18 +66,22 @@ impl Ramps {
 }
 
 impl Ramp {
+    fn rise(&self, x: f64) -> f64 {
+        ((x - self.from) / (self.to - self.from)).clamp(0.0, 1.0)
+    }
+
     fn at(&self, x: f64) -> f64 {
-        HEIGHT * (((x - self.from) / (self.to - self.from)).clamp(0.0, 1.0) - self.mean)
+        HEIGHT * (self.rise(x) - self.mean)
     }
 }
 
-/// At most so many ramps between values of an input, which are given with their ranks.
+/// At most so many ramps between values of an input, which are given with their ranks; of means not known yet.
 fn end_to_end(input: usize, knots: &[(f64, f64)], most: usize) -> impl Iterator<Item = Ramp> {
     let last = knots.len().saturating_sub(1);
     let count = last.min(most);
     (0..count).map(move |i| {
-        let ((from, low), (to, high)) = (knots[i * last / count], knots[(i + 1) * last / count]);
-        Ramp { input, from, to, mean: 1.0 - 0.5 * (low + high) }
+        let ((from, _), (to, _)) = (knots[i * last / count], knots[(i + 1) * last / count]);
+        Ramp { input, from, to, mean: 0.0 }
     })
 }
 
@@ -85,23 +97,23 @@ mod tests {
         out
     }
 
-    /// An input with many values, one with two, one with three, one that never changes.
+    /// An input with many values, one with two, one that is mostly zero, one that never changes.
     fn inputs() -> Vec<f64> {
         let mut stream = Key::new(1).stream();
-        (0..600).flat_map(|i| [normal(&mut stream), f64::from(i % 2), f64::from(i % 3), 7.0]).collect()
+        (0..600).flat_map(|i| [normal(&mut stream), f64::from(i % 2), f64::from((i % 30).max(27) - 27), 7.0]).collect()
     }
 
     #[test]
     fn curved_inputs_have_ramps_of_mean_zero() {
         let xs = inputs();
-        let ramps = Ramps::between(&Scaling::of(Inputs::Contexts, 4, &xs));
+        let ramps = Ramps::between(&Scaling::of(Inputs::Contexts, 4, &xs), &xs);
         assert_eq!(ramps.count(), RAMPS + 2);
         assert!(ramps.are_consistent(4) && !ramps.are_consistent(2));
         let mut sums = vec![0.0; ramps.count()];
         for x in xs.chunks_exact(4) {
             sums.iter_mut().zip(values(&ramps, x)).for_each(|(sum, value)| *sum += value / 600.0);
         }
-        assert!(sums.iter().all(|mean| mean.abs() < 0.01), "{sums:?}");
+        assert!(sums.iter().all(|mean| mean.abs() < 1e-12), "{sums:?}");
     }
 
     /// Any piecewise-linear curve with kinks at the ends of ramps is a sum of them and a constant.
@@ -122,7 +134,7 @@ mod tests {
     fn many_inputs_leave_room_for_fewer() {
         let mut stream = Key::new(2).stream();
         let xs: Vec<f64> = (0..100 * 50).map(|_| normal(&mut stream)).collect();
-        let ramps = |dim: usize| Ramps::between(&Scaling::of(Inputs::Contexts, dim, &xs)).count();
+        let ramps = |dim: usize| Ramps::between(&Scaling::of(Inputs::Contexts, dim, &xs), &xs).count();
         assert_eq!([ramps(50), ramps(100), ramps(1000)], [200, 100, 0]);
     }
 }

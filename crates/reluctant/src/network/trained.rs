@@ -130,6 +130,11 @@ impl Trained {
         matches!(self.layer, Layer::Additive(_))
     }
 
+    /// Whether it learns chances, by a network or curves.
+    pub(crate) fn is_of_chances(&self) -> bool {
+        self.loss == Loss::Logistic && matches!(self.layer, Layer::Hidden | Layer::Additive(_))
+    }
+
     /// How many features there are, the one at the end included.
     pub(crate) fn feature_count(&self) -> usize {
         let outputs = match &self.layer {
@@ -181,6 +186,11 @@ impl Trained {
         self.heads
     }
 
+    /// How many rewards there are.
+    pub(crate) fn len(&self) -> usize {
+        self.history.len()
+    }
+
     /// How rewards are scaled.
     pub(crate) fn rewards(&self) -> Rewards {
         self.history.rewards
@@ -188,9 +198,13 @@ impl Trained {
 
     /// What is amiss, if something is.
     pub(crate) fn warning(&self) -> Option<String> {
+        self.warning_of_training().or_else(|| self.history.remark())
+    }
+
+    /// What is amiss with trainings, if something is.
+    pub(crate) fn warning_of_training(&self) -> Option<String> {
         let times = self.blown_up;
-        let blown_up = || format!("training blew up {times} times and started over: give a smaller rate");
-        (times > 0).then(blown_up).or_else(|| self.history.remark())
+        (times > 0).then(|| format!("training blew up {times} times and started over: give a smaller rate"))
     }
 
     /// Adds a head.

@@ -104,7 +104,7 @@ impl LastLayer {
         self
     }
 
-    /// The same without a network: the regressions are on the scaled inputs.
+    /// The same without a network: the regressions are on the scaled inputs and their ramps.
     pub(crate) fn additive(self) -> Self {
         LastLayer { trained: self.trained.additive(), ..self }
     }
@@ -229,10 +229,7 @@ impl Theorem {
 impl Averaged<LastLayer> {
     /// Whether the parts fit together, for networks read from a file.
     pub(crate) fn is_consistent(&self) -> bool {
-        let first = &self.members()[0];
-        let like_first =
-            |member: &LastLayer| Heads::dim(member) == Heads::dim(first) && member.count() == first.count();
-        self.members().iter().all(|member| member.is_consistent() && like_first(member))
+        self.are_consistent(LastLayer::is_consistent)
     }
 }
 
