@@ -328,7 +328,7 @@ mod tests {
         let member = |seed| LastLayer::read(2, Inputs::Contexts, noise, &params, Key::new(seed)).unwrap();
         let either = |seed| EitherOr::read(2, &params, Key::new(seed)).unwrap();
         let networks = Averaged::new(vec![member(2), member(3)]).unwrap();
-        Ladder::new(member(1), networks, either(4), Averaged::new(vec![either(5)]).unwrap()).unwrap()
+        Ladder::new(member(1), networks, either(4), Averaged::new(vec![either(5), either(6)]).unwrap()).unwrap()
     }
 
     /// With one action.
@@ -487,7 +487,20 @@ mod tests {
         // It began with two fifths.
         assert!(weight_of_either_or(&ladder) > 0.4, "{}", ladder.describe().unwrap());
         assert!((0.35..0.65).contains(&share), "{share}");
-        assert!(ladder.is_consistent());
+        let saved = ladder.save().unwrap();
+        let read = |state: &serde_json::Value| restore_if(state.clone(), Ladder::is_consistent);
+        assert_eq!(read(&saved).unwrap().save().unwrap(), saved);
+        let tears: [fn(&mut serde_json::Value); 4] = [
+            |ladder| ladder["steps"][4]["belief"]["either-or"][1]["count"] = 1.into(),
+            |ladder| ladder["steps"][3]["belief"]["either-or"][0]["trained"]["loss"] = "squares".into(),
+            |ladder| (0..5).for_each(|step| ladder["steps"][step]["weight"] = 0.0.into()),
+            |ladder| ladder["steps"][3]["belief"]["either-or"][0]["odds"]["dim"] = 3.into(),
+        ];
+        for (i, tear) in tears.into_iter().enumerate() {
+            let mut torn = saved.clone();
+            tear(&mut torn);
+            assert!(read(&torn).is_err(), "{i}");
+        }
     }
 
     /// Whoever takes one of two good actions for wrong never tries it, unless he is not asked now and then.
