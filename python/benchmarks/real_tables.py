@@ -5,7 +5,8 @@
     python python/benchmarks/real_tables.py results/defaults
     python python/benchmarks/real_tables.py results/defaults --figure docs/real-data.png --floors floors.json
 
-Prints Markdown. Ranks are taken in every shuffle of every set and averaged over the sets; their interval is over the
+Prints Markdown. Of several folders, such as one of rivals and one of a policy that has changed since, a policy's results
+are those of the last folder that has it. Ranks are taken in every shuffle of every set and averaged over the sets; their interval is over the
 shuffles. Floors are what python/benchmarks/trees.py writes: the share of mistakes that trees make when they are told
 every label.
 """
@@ -40,9 +41,18 @@ def ranks(trials: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"mean": by_shuffle.mean(), "half": by_shuffle.apply(half_width)})
 
 
-def table(results: Results) -> str:
+def last_of_each(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    """The rows of all frames; of a policy those of the last frame that has it."""
+    seen: set[str] = set()
+    kept = []
+    for frame in reversed(frames):
+        kept.append(frame[~frame.policy.isin(seen)])
+        seen |= set(frame.policy)
+    return pd.concat(kept, ignore_index=True)
+
+
+def table(trials: pd.DataFrame, summary: pd.DataFrame) -> str:
     """A row a policy, best rank first: mistakes in every set, times the best, rank, worst trial, cost."""
-    trials, summary = results.trials(), results.summary()
     mean = summary.pivot(index="policy", columns="panel", values="mean")[summary.panel.unique()]
     half = summary.assign(half=(summary.hi95 - summary.lo95) / 2).pivot(index="policy", columns="panel", values="half")
     ratio = np.exp(np.log(mean / mean.min()).mean(axis=1))
@@ -76,14 +86,13 @@ def chosen(summary: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def figure(results: Results, floors: dict[str, float], path: Path) -> None:
+def figure(curves: pd.DataFrame, floors: dict[str, float], path: Path) -> None:
     """Mistakes over rounds, a panel a set, with the floor as a dashed line."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    curves = results.curves()
     panels = list(curves.panel.unique())
     shape, axes = pyplot.subplots(2, 3, figsize=(11, 6.4), layout="constrained")
     for axis, panel in zip(axes.flat, panels, strict=False):
@@ -106,17 +115,18 @@ def figure(results: Results, floors: dict[str, float], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="the results of a run")
+    parser.add_argument("folders", type=Path, nargs="+", help="the results of one or more runs")
     parser.add_argument("--figure", type=Path, help="where to draw mistakes over rounds")
     parser.add_argument("--floors", type=Path, help="the floors that trees.py wrote")
     told = parser.parse_args()
-    results = Results.read(told.folder)
-    print(table(results))
-    if tuned := chosen(results.summary()):
+    runs = [Results.read(folder) for folder in told.folders]
+    summary = last_of_each([run.summary() for run in runs])
+    print(table(last_of_each([run.trials() for run in runs]), summary))
+    if tuned := chosen(summary):
         print("\nWhat tuning chose:\n\n" + tuned)
     if told.figure:
         floors = json.loads(told.floors.read_text()) if told.floors else {}
-        figure(results, floors, told.figure)
+        figure(last_of_each([run.curves() for run in runs]), floors, told.figure)
 
 
 if __name__ == "__main__":
