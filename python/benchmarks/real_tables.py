@@ -5,10 +5,10 @@
     python python/benchmarks/real_tables.py results/defaults
     python python/benchmarks/real_tables.py results/defaults --figure docs/real-data.png --floors floors.json
 
-Prints Markdown. Of several folders, such as one of rivals and one of a policy that has changed since, a policy's results
-are those of the last folder that has it. Ranks are taken in every shuffle of every set and averaged over the sets; their interval is over the
-shuffles. Floors are what python/benchmarks/trees.py writes: the share of mistakes that trees make when they are told
-every label.
+Prints Markdown. Of several folders, such as one of rivals and one of a policy that has changed since, a policy's
+results are those of the last folder that has it. Ranks are taken in every shuffle of every set and averaged over the
+sets; their interval is over the shuffles. Floors are what python/benchmarks/trees.py writes: the share of mistakes that
+trees make when they are told every label.
 """
 
 import argparse
