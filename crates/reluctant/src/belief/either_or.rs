@@ -131,7 +131,7 @@ impl EitherOr {
     fn mode(&self, start: Vec<f64>) -> Ellipsoid {
         let mut weights = start;
         let (mut value, mut fit) = self.newton(&weights);
-        if value < self.newton_value_of_zero() {
+        if value < self.log_at_zero() {
             weights.fill(0.0);
             (value, fit) = self.newton(&weights);
         }
@@ -156,7 +156,7 @@ impl EitherOr {
     }
 
     /// The logarithm of the posterior of weights of zero, up to a constant.
-    fn newton_value_of_zero(&self) -> f64 {
+    fn log_at_zero(&self) -> f64 {
         -(self.trained.len() as f64) * std::f64::consts::LN_2
     }
 
