@@ -100,13 +100,16 @@ def dead_links(file: Path, text: str) -> list[tuple[int, str]]:
 
 
 def ragged_tables(text: str) -> list[tuple[int, str]]:
-    """Rows of tables with more or fewer cells than the row above them."""
+    """Rows of tables with more or fewer cells than the row above them, and tables that a blank line cuts in two."""
     found = []
+    lines = without_code(text).splitlines()
     above = 0
-    for number, line in enumerate(without_code(text).splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         cells = len(re.findall(r"(?<!\\)\|", line)) - 1 if line.startswith("|") else 0
         if above and cells and cells != above:
             found.append((number, f"{cells} cells, where the row above has {above}"))
+        elif cells and not above and not (number < len(lines) and re.match(r"\|[ :-]*-[ |:-]*$", lines[number])):
+            found.append((number, "a row without the head of a table above it"))
         above = cells
     return found
 

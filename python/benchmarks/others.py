@@ -153,6 +153,7 @@ class Authors:
 
     needs = "torch"
     width, nu, penalty, rate, steps = 100, 1.0, 0.001, 0.01, 1000
+    samples = False
 
     def __init__(self, dim: int, seed: int) -> None:
         import torch
@@ -186,7 +187,7 @@ class Authors:
             row[a * self.dim : (a + 1) * self.dim] = self.torch.as_tensor(np.array(context, np.float32))
             value, gradient = self.gradient(row)
             width = self.torch.sqrt(self.penalty * self.nu * (gradient * gradient / self.matrix).sum())
-            scores.append(value + float(width))
+            scores.append(self.rng.normal(value, float(width)) if self.samples else value + float(width))
             self.seen.append((row, gradient))
         self.index = int(np.argmax(scores))
         return self.index
@@ -212,6 +213,12 @@ class Authors:
                 return
 
 
+class AuthorsThompson(Authors):
+    """NeuralTS as its authors published it: the same network and training, but a score is drawn."""
+
+    samples = True
+
+
 def summary(environment: dict[str, Any], policies: list[Any], rounds: int, shuffles: int, seed: int) -> Any:
     experiment = Experiment(environment, policies=policies, rounds=rounds, trials=shuffles, seed=seed)
     return experiment.run(progress=False).summary()
@@ -226,14 +233,16 @@ def best_rate(environment: dict[str, Any], rounds: int, seed: int) -> type:
 
 
 def contenders(environment: dict[str, Any], rounds: int, seed: int) -> list[Any]:
-    own: list[Any] = ["neural-linucb", "neural-ucb", "neural-ts"]
+    own: list[Any] = ["plausible", "neural-linucb", "neural-ucb", "neural-ts"]
     others: list[tuple[str, Callable[[], type]]] = [
         ("contextualbandits, forests", lambda: Forests),
         ("Vowpal Wabbit, tuned", lambda: best_rate(environment, rounds, seed)),
         ("calvera, NeuralUCB", lambda: Calvera),
         ("NeuralUCB as published", lambda: Authors),
+        ("NeuralTS as published", lambda: AuthorsThompson),
     ]
-    for (label, make), kind in zip(others, (Forests, VowpalWabbit, Calvera, Authors), strict=True):
+    kinds = (Forests, VowpalWabbit, Calvera, Authors, AuthorsThompson)
+    for (label, make), kind in zip(others, kinds, strict=True):
         if importlib.util.find_spec(kind.needs) is None:
             print(f"{label}: left out, as {kind.needs} is not installed")
         else:
