@@ -95,6 +95,11 @@ impl GaussianProcess {
         self.process.gp.noise()
     }
 
+    /// Whether its hyperparameters may come from observations.
+    pub(crate) fn has_searched(&self) -> bool {
+        self.search.as_ref().is_none_or(|search| search.observed_before_all().is_none())
+    }
+
     /// In a few words, which kernel it has.
     pub(crate) fn kernel(&self) -> String {
         self.process.gp.kernel().to_string()

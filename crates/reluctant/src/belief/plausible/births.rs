@@ -8,20 +8,20 @@
 //! the two sizes.
 
 use super::ensemble::Ensemble;
-use super::form::{Shape, imagine_length, imagine_sign};
+use super::form::{Shape, imagine_signed};
 use super::history::History;
 use super::member::Member;
 use super::refit::losses;
 use super::sizes;
-use crate::rng::{Stream, index, uniform, unit_vector};
+use crate::rng::{Stream, index, uniform};
 
 impl Ensemble {
-    /// Lets a neuron of member `m` come or go, within the posterior. Pairs stay together.
+    /// Lets a neuron of member `m`, which is of any signs and lengths, come or go, within the posterior.
     pub(super) fn jump(&mut self, m: usize, history: &History, stream: &mut Stream) {
-        let (fewest, most) = self.form.sizes();
+        let (fewest, most) = self.form.sizes_of(self.members[m].shape);
         let neurons = self.members[m].network.neurons();
         let comes = uniform(stream) < 0.5;
-        if self.members[m].paired || neurons == if comes { most } else { fewest } {
+        if neurons == if comes { most } else { fewest } {
             return;
         }
         if comes {
@@ -39,14 +39,11 @@ impl Ensemble {
 
     /// Adds a neuron as imagined before any data.
     fn add_neuron(&mut self, m: usize, stream: &mut Stream) {
-        let (mut length, mut sign) = (1.0, 1.0);
-        if self.members[m].shape == Shape::Signed {
-            length = imagine_length(self.scale, stream);
-            sign = imagine_sign(stream);
-        }
-        let neuron = self.members[m].network.push(sign);
-        unit_vector(stream, neuron);
-        neuron.iter_mut().for_each(|x| *x *= length);
+        let scale = self.size(Shape::Signed);
+        let network = &mut self.members[m].network;
+        let sign = imagine_signed(network.push(1.0), scale, stream);
+        let (_, signs) = network.layers_mut();
+        signs.last_mut().into_iter().for_each(|last| *last = sign);
     }
 
     /// Whether the first `after` neurons of member `m` take the place of the first `before`.
@@ -68,11 +65,11 @@ mod tests {
     use super::*;
     use crate::belief::plausible::form::Form;
     use crate::relu::ReluNet;
-    use crate::rng::Key;
+    use crate::rng::{Key, unit_vector};
 
     const SIGMA: f64 = 0.5;
-    /// So many that networks have at most five neurons, and chains soon have been everywhere.
-    const DIM: usize = 20;
+    /// So many that networks have four to nine neurons, and chains soon have been everywhere.
+    const DIM: usize = 11;
 
     fn history() -> History {
         let mut stream = Key::new(3).stream();
@@ -96,7 +93,6 @@ mod tests {
     fn drawn_means(form: Form, history: &History) -> [f64; 2] {
         let mut stream = Key::new(5).stream();
         let mut ensemble = Ensemble::new(form, 2, Some(SIGMA), &mut stream);
-        ensemble.members[1].paired = false;
         let draws = 40_000;
         let mut means = [0.0; 2];
         for _ in 0..draws {
@@ -108,16 +104,15 @@ mod tests {
     }
 
     /// And over the posterior, by weighing many networks as imagined before any data.
-    fn weighed_means(form: Form, shape: Shape, history: &History) -> [f64; 2] {
+    fn weighed_means(form: Form, history: &History) -> [f64; 2] {
         let mut stream = Key::new(8).stream();
         let mut network = ReluNet::random(DIM, 1, &mut stream);
         let (mut sums, mut weights) = ([0.0; 2], 0.0);
         for number in 0..200_000 {
-            let neurons = 1 + number % form.sizes().1;
+            let (fewest, most) = form.sizes_of(Shape::Signed);
+            let neurons = fewest + number % (most - fewest + 1);
             network.redraw(neurons, &mut stream);
-            if form.imagine(&mut network, shape, 1.0, &mut stream) {
-                continue;
-            }
+            form.imagine(&mut network, Shape::Signed, 1.0, &mut stream);
             let loss = losses(network.theta(), network.signs(), 0, history, SIGMA).0;
             let weight = sizes::share(neurons) * libm::exp(-0.5 * loss / (SIGMA * SIGMA));
             sums.iter_mut().zip(see(&network)).for_each(|(sum, seen)| *sum += weight * seen);
@@ -129,12 +124,10 @@ mod tests {
     #[test]
     fn sizes_have_the_means_of_the_posterior() {
         let history = history();
-        for shape in [Shape::Unit, Shape::Signed] {
-            let form = Form { dim: DIM, neurons: 0, shape: Some(shape) };
-            let (drawn, expected) = (drawn_means(form, &history), weighed_means(form, shape, &history));
-            for ((drawn, expected), tolerance) in drawn.iter().zip(&expected).zip([0.1, 0.02]) {
-                assert!((drawn - expected).abs() < tolerance, "{shape:?}: {drawn} is not {expected}");
-            }
+        let form = Form { dim: DIM, neurons: 0, shape: Some(Shape::Signed) };
+        let (drawn, expected) = (drawn_means(form, &history), weighed_means(form, &history));
+        for ((drawn, expected), tolerance) in drawn.iter().zip(&expected).zip([0.1, 0.02]) {
+            assert!((drawn - expected).abs() < tolerance, "{drawn} is not {expected}");
         }
     }
 }

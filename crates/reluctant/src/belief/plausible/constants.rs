@@ -26,6 +26,8 @@ pub(super) const DOUBT: usize = 3;
 pub(super) const SIZE_DOUBT: f64 = 6.0;
 /// A new start has the number of neurons given with this probability. Seeds 905 to 912.
 pub(super) const TRUST: f64 = 0.75;
+/// How high a neuron of any length is imagined before any data, by the size of the rewards. Seed 7241.
+pub(super) const HEIGHT: f64 = 0.6;
 /// The share of networks of ones where it is not told which there are; the others have any signs and lengths. Without,
 /// the paper's world costs 1.4 times as much, other worlds 5 % more. Seed 7241.
 pub(super) const ONES: f64 = 1.0 / 3.0;
@@ -121,6 +123,8 @@ pub(super) const NOISE_WORTH: f64 = 10.0;
 /// And one that was not, a tenth of the rewards, as much as this. With 1 rewards of a noise of 0.01 cost half as much
 /// again at d = 2, and others 3 % more. Seed 7241.
 pub(super) const GUESS_WORTH: f64 = 0.1;
+/// And that of the Gaussian process, as much as this. Seed 7241.
+pub(super) const SUPPOSED_WORTH: f64 = 1.0;
 /// The noise of rounding, relative to the rewards.
 pub(super) const EXACT: f64 = 1e-9;
 /// A noise level of 0 is taken for this one. For rounding.

@@ -9,13 +9,15 @@
 //! a draw from it, and comes nearer.
 //!
 //! The prior is uniform on directions or, in a network imagined in pairs, has the second of each pair near the opposite
-//! of the first. Lengths that are free stay what the refit made of them.
+//! of the first. A neuron of any length is normal before any data; its v is another such neuron, neither as long nor
+//! orthogonal, and the circle an ellipse.
 
 use std::f64::consts::TAU;
 
 use pulp::NullaryFnOnce;
 
 use super::constants::{MOST_SWEEPS, SHORTEST, SWEPT};
+use super::form::Shape;
 use super::history::History;
 use super::lanes::total;
 use super::member::Member;
@@ -48,7 +50,7 @@ impl Sampler {
         &mut self,
         member: &mut Member,
         m: usize,
-        pairing: f64,
+        (pairing, spread): (f64, f64),
         history: &History,
         sigma: f64,
         stream: &mut Stream,
@@ -60,8 +62,9 @@ impl Sampler {
             buffer.resize(blocks, [0.0; LANES]);
         }
         let pairing = if member.paired { pairing } else { 0.0 };
+        let spread = (member.shape == Shape::Signed).then_some(spread);
         let (theta, signs) = member.network.layers_mut();
-        let target = Target { history, unit: 2.0 * sigma * sigma, pairing };
+        let target = Target { history, unit: 2.0 * sigma * sigma, pairing, spread };
         arch().dispatch(Sweep { sampler: self, theta, signs, target, stream });
         member.loss = losses(member.network.theta(), member.network.signs(), m, history, sigma).0;
     }
@@ -73,6 +76,8 @@ struct Target<'a> {
     history: &'a History,
     unit: f64,
     pairing: f64,
+    /// The standard deviation of every coordinate of a neuron before any data; none if it is of unit length.
+    spread: Option<f64>,
 }
 
 struct Sweep<'a> {
@@ -119,7 +124,14 @@ impl Sampler {
     #[inline(always)]
     fn turn(&mut self, i: usize, theta: &mut [f64], signs: &[f64], target: Target<'_>, stream: &mut Stream) {
         let (d, sign, blocks) = (target.history.dim(), signs[i], self.rest.len());
-        let length = tangent(&theta[i * d..(i + 1) * d], &mut self.tangent, stream);
+        let neuron = &theta[i * d..(i + 1) * d];
+        let length = match target.spread {
+            Some(spread) => {
+                self.tangent.iter_mut().for_each(|v| *v = spread * normal(stream));
+                None
+            }
+            None => Some(tangent(neuron, &mut self.tangent, stream)),
+        };
         project(&self.tangent, target.history, &mut self.across);
         let inputs = &mut self.inputs[i * blocks..(i + 1) * blocks];
         let mut squares = [0.0; LANES];
@@ -139,9 +151,8 @@ impl Sampler {
         for (t, v) in neuron.iter_mut().zip(&self.tangent) {
             *t = cos * *t + sin * v;
         }
-        if normalise(neuron) {
-            neuron.iter_mut().for_each(|t| *t = (*t * length).clamp(-LIMIT, LIMIT));
-        }
+        let length = length.filter(|_| normalise(neuron)).unwrap_or(1.0);
+        neuron.iter_mut().for_each(|t| *t = (*t * length).clamp(-LIMIT, LIMIT));
         let places = inputs.iter_mut().zip(&self.across).zip(self.residual.iter_mut().zip(&self.rest));
         for ((input, across), (residual, rest)) in places {
             for lane in 0..LANES {
@@ -258,7 +269,6 @@ fn tangent(neuron: &[f64], out: &mut [f64], stream: &mut Stream) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::form::Shape;
     use super::*;
     use crate::relu::ReluNet;
     use crate::rng::{Key, unit_vector};
@@ -277,7 +287,10 @@ mod tests {
         history
     }
 
-    /// What is compared: the value at e₁, its square, and the cosine between the two neurons.
+    /// The standard deviation of coordinates of neurons of any length.
+    const SPREAD: f64 = 0.8;
+
+    /// What is compared: the value at e₁, its square, and the dot product of the two neurons.
     fn see(network: &ReluNet) -> [f64; 3] {
         let mut x = vec![0.0; network.dim()];
         x[0] = 1.0;
@@ -287,27 +300,30 @@ mod tests {
     }
 
     /// Their means over draws.
-    fn drawn_means(history: &History, pairing: f64) -> [f64; 3] {
+    fn drawn_means(history: &History, shape: Shape, pairing: f64) -> [f64; 3] {
         let mut stream = Key::new(5).stream();
-        let mut member = Member::new(ReluNet::random(history.dim(), 2, &mut stream), Shape::Unit);
-        member.paired = true;
+        let mut member = Member::new(ReluNet::random(history.dim(), 2, &mut stream), shape);
+        member.paired = shape == Shape::Unit;
         let mut sampler = Sampler::default();
         let draws = 20_000;
         let mut means = [0.0; 3];
         for _ in 0..draws {
-            sampler.sweep(&mut member, 0, pairing, history, SIGMA, &mut stream);
+            sampler.sweep(&mut member, 0, (pairing, SPREAD), history, SIGMA, &mut stream);
             means.iter_mut().zip(see(&member.network)).for_each(|(m, seen)| *m += seen / f64::from(draws));
         }
         means
     }
 
-    /// And over the posterior, by weighing many networks from the uniform distribution.
-    fn weighed_means(history: &History, pairing: f64) -> [f64; 3] {
+    /// And over the posterior, by weighing many networks from the uniform or the normal distribution.
+    fn weighed_means(history: &History, shape: Shape, pairing: f64) -> [f64; 3] {
         let mut stream = Key::new(8).stream();
         let mut network = ReluNet::random(history.dim(), 2, &mut stream);
         let (mut sums, mut weights) = ([0.0; 3], 0.0);
         for _ in 0..400_000 {
             network.redraw(2, &mut stream);
+            if shape == Shape::Signed {
+                network.layers_mut().0.iter_mut().for_each(|t| *t = SPREAD * normal(&mut stream));
+            }
             let loss = losses(network.theta(), network.signs(), 0, history, SIGMA).0;
             let seen = see(&network);
             let weight = libm::exp(-loss / (2.0 * SIGMA * SIGMA) - pairing * seen[2]);
@@ -319,17 +335,18 @@ mod tests {
 
     #[test]
     fn draws_have_the_means_of_the_posterior() {
-        for (dim, pairing) in [(2, 0.0), (2, 2.0), (3, 0.0), (3, 3.0)] {
+        let unit = [(2, 0.0), (2, 2.0), (3, 0.0), (3, 3.0)].map(|(dim, pairing)| (dim, Shape::Unit, pairing));
+        for (dim, shape, pairing) in unit.into_iter().chain([(2, Shape::Signed, 0.0), (3, Shape::Signed, 0.0)]) {
             let history = history(dim, 20);
-            let (drawn, expected) = (drawn_means(&history, pairing), weighed_means(&history, pairing));
+            let (drawn, expected) = (drawn_means(&history, shape, pairing), weighed_means(&history, shape, pairing));
             for ((drawn, expected), tolerance) in drawn.iter().zip(&expected).zip([0.01, 0.02, 0.02]) {
-                assert!((drawn - expected).abs() < tolerance, "{dim} {pairing}: {drawn} is not {expected}");
+                assert!((drawn - expected).abs() < tolerance, "{dim} {shape:?} {pairing}: {drawn} is not {expected}");
             }
         }
     }
 
     #[test]
-    fn lengths_and_signs_stay_and_the_loss_is_that_of_the_network() {
+    fn signs_stay_and_the_loss_is_that_of_the_network() {
         let history = history(4, 50);
         let mut stream = Key::new(6).stream();
         let theta = ReluNet::random(4, 3, &mut stream).theta().iter().map(|t| 0.7 * t).collect();
@@ -337,11 +354,10 @@ mod tests {
         let before = member.network.clone();
         let mut sampler = Sampler::default();
         for _ in 0..100 {
-            sampler.sweep(&mut member, 1, 0.0, &history, SIGMA, &mut stream);
+            sampler.sweep(&mut member, 1, (0.0, SPREAD), &history, SIGMA, &mut stream);
         }
         assert_ne!(member.network, before);
         assert_eq!(member.network.signs(), before.signs());
-        assert!(member.network.iter().all(|neuron| (norm(neuron) - 0.7).abs() < 1e-12));
         let mut loss = 0.0;
         history.for_each(|x, y| loss += (member.network.value(x) - y).powi(2));
         assert!((member.loss - loss).abs() < 1e-10 * loss);
@@ -358,7 +374,7 @@ mod tests {
             history.push(&x, truth.value(&x));
         }
         let mut member = Member::new(truth, Shape::Unit);
-        Sampler::default().sweep(&mut member, 0, 0.0, &history, 1e-9, &mut stream);
+        Sampler::default().sweep(&mut member, 0, (0.0, SPREAD), &history, 1e-9, &mut stream);
         assert!(member.loss < 1e-14, "{}", member.loss);
     }
 }

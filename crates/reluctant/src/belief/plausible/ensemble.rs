@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::constants::{
-    COLD_STEPS, EXACT, GUESS_WORTH, LEAST_SIGMA, NEGLIGIBLE, NOISE_WORTH, PARALLEL, PREDICTED_UNTIL, SIZE_DOUBT,
+    COLD_STEPS, EXACT, GUESS_WORTH, LEAST_SIGMA, NEGLIGIBLE, NOISE_WORTH, PARALLEL, PREDICTED_UNTIL, SIZE_DOUBT, SUPPOSED_WORTH,
 };
 use super::draws::Sampler;
-use super::form::{Form, Shape, pairing};
+use super::form::{Form, Shape, neuron_spread, pairing};
 use super::history::History;
 use super::jacobian::{Work, learned};
 use super::member::Member;
@@ -49,9 +49,10 @@ pub(super) struct Ensemble {
 impl Ensemble {
     pub(super) fn new(form: Form, count: usize, sigma: Option<f64>, stream: &mut Stream) -> Self {
         let members = (0..count).map(|m| {
-            let neurons = if form.neurons > 0 { form.neurons } else { sizes::imagine(m).min(form.sizes().1) };
-            let mut network = ReluNet::random(form.dim, neurons, stream);
             let shape = form.first_shape(m);
+            let (fewest, most) = form.sizes_of(shape);
+            let neurons = if form.neurons > 0 { form.neurons } else { sizes::imagine(m).clamp(fewest, most) };
+            let mut network = ReluNet::random(form.dim, neurons, stream);
             let paired = form.imagine(&mut network, shape, 1.0, stream);
             Member { paired, ..Member::new(network, shape) }
         });
@@ -107,6 +108,13 @@ impl Ensemble {
         }
     }
 
+    /// Takes the noise level of another model as the guess, if none was given.
+    pub(super) fn suppose_noise(&mut self, sigma: f64) {
+        if self.worth < NOISE_WORTH {
+            (self.guess, self.worth) = (sigma, SUPPOSED_WORTH);
+        }
+    }
+
     /// Gives neurons of any length the size of the first reward that is not zero, and the noise a tenth of it if
     /// nothing is known of it. Before, they were imagined to be of about 1.
     pub(super) fn resize(&mut self) {
@@ -114,7 +122,7 @@ impl Ensemble {
             let (theta, _) = member.network.layers_mut();
             theta.iter_mut().for_each(|x| *x = (*x * self.scale).clamp(-LIMIT, LIMIT));
         }
-        if self.worth < NOISE_WORTH {
+        if self.worth == GUESS_WORTH {
             self.guess *= self.scale;
             self.sigma = self.guess.max(LEAST_SIGMA);
         }
@@ -130,16 +138,18 @@ impl Ensemble {
 
     /// Moves a member within the posterior.
     pub(super) fn draw(&mut self, m: usize, history: &History, stream: &mut Stream) {
-        let pairing = pairing(history.dim());
-        self.sampler.sweep(&mut self.members[m], m, pairing, history, self.sigma, stream);
-        if self.form.neurons == 0 {
+        let prior = (pairing(history.dim()), neuron_spread(self.size(Shape::Signed), history.dim()));
+        let member = &mut self.members[m];
+        let signed = member.shape == Shape::Signed;
+        self.sampler.sweep(member, m, prior, history, self.sigma, stream);
+        if signed && self.form.neurons == 0 {
             self.jump(m, history, stream);
         }
     }
 
     /// The length that neurons have before they are known: 1, or that of the rewards.
-    fn size(&self, shape: Shape) -> f64 {
-        if shape == Shape::Unit { 1.0 } else { self.scale }
+    pub(super) fn size(&self, shape: Shape) -> f64 {
+        if shape == Shape::Unit || self.scale == 0.0 { 1.0 } else { self.scale }
     }
 
     fn variance(&self) -> f64 {
@@ -358,7 +368,7 @@ impl Ensemble {
                 .members
                 .iter()
                 .all(|m| m.network.dim() == dim && m.damping > 0.0 && !m.loss.is_nan() && m.learned.is_finite())
-            && self.members.iter().all(|m| form.has_size(m.network.neurons()) && form.has_shape(m.shape))
+            && self.members.iter().all(|m| form.has_size(m.network.neurons(), m.shape) && form.has_shape(m.shape))
     }
 }
 

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::constants::{DOUBT, FEWEST_NEURONS, MOST_NEURONS, MOST_UNKNOWNS, ONES, PAIR_SPREAD, PAIRED};
+use super::constants::{DOUBT, FEWEST_NEURONS, HEIGHT, MOST_NEURONS, MOST_UNKNOWNS, ONES, PAIR_SPREAD, PAIRED};
 use crate::limits::{LIMIT, MAX_FEATURES};
 use crate::linalg::normalise;
 use crate::relu::{MAX_NEURONS, ReluNet};
-use crate::rng::{Stream, normal, uniform};
+use crate::rng::{Stream, normal, sign, uniform};
 
 /// Which neurons there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,9 +46,19 @@ impl Form {
         }
     }
 
-    /// Whether networks of `neurons` neurons are considered.
-    pub(super) fn has_size(&self, neurons: usize) -> bool {
+    /// The same of networks of one shape. Of those of any signs and lengths small ones are left out: they explain what
+    /// was seen without any doubt of what was not.
+    pub(super) fn sizes_of(&self, shape: Shape) -> (usize, usize) {
         let (fewest, most) = self.sizes();
+        match shape {
+            Shape::Signed if self.neurons == 0 => (FEWEST_NEURONS.min(most), most),
+            _ => (fewest, most),
+        }
+    }
+
+    /// Whether networks of `neurons` neurons of this shape are considered.
+    pub(super) fn has_size(&self, neurons: usize, shape: Shape) -> bool {
+        let (fewest, most) = self.sizes_of(shape);
         (fewest..=most).contains(&neurons)
     }
 
@@ -91,10 +101,16 @@ impl Form {
         self.shape.unwrap_or(if place < ONES { Shape::Unit } else { Shape::Signed })
     }
 
-    /// Makes of a random network one as imagined before any data: neurons in pairs now and then, rewards of the size
-    /// `scale`. Whether they are in pairs.
+    /// Makes of a random network one as imagined before any data: neurons of ones in pairs now and then, others of
+    /// rewards of the size `scale`. Whether they are in pairs.
     pub(super) fn imagine(&self, network: &mut ReluNet, shape: Shape, scale: f64, stream: &mut Stream) -> bool {
         let (theta, signs) = network.layers_mut();
+        if shape == Shape::Signed {
+            for (neuron, sign) in theta.chunks_exact_mut(self.dim).zip(signs) {
+                *sign = imagine_signed(neuron, scale, stream);
+            }
+            return false;
+        }
         let paired = uniform(stream) < PAIRED;
         if paired {
             for pair in theta.chunks_exact_mut(2 * self.dim) {
@@ -103,25 +119,20 @@ impl Form {
                 normalise(b);
             }
         }
-        if shape == Shape::Signed {
-            for (neuron, sign) in theta.chunks_exact_mut(self.dim).zip(signs) {
-                let length = imagine_length(scale, stream);
-                neuron.iter_mut().for_each(|x| *x *= length);
-                *sign = imagine_sign(stream);
-            }
-        }
         paired
     }
 }
 
-/// The length of a neuron that may have any, before any data; rewards are of the size `scale`.
-pub(super) fn imagine_length(scale: f64, stream: &mut Stream) -> f64 {
-    (scale * normal(stream).abs()).min(LIMIT)
+/// Draws a neuron that may have any length, as imagined before any data; its second-layer sign.
+pub(super) fn imagine_signed(neuron: &mut [f64], scale: f64, stream: &mut Stream) -> f64 {
+    let spread = neuron_spread(scale, neuron.len());
+    neuron.iter_mut().for_each(|x| *x = spread * normal(stream));
+    sign(stream)
 }
 
-/// Its second-layer sign.
-pub(super) fn imagine_sign(stream: &mut Stream) -> f64 {
-    if uniform(stream) < 0.5 { 1.0 } else { -1.0 }
+/// The standard deviation of a coordinate of such a neuron; rewards are of the size `scale`.
+pub(super) fn neuron_spread(scale: f64, dim: usize) -> f64 {
+    (HEIGHT * scale / (dim as f64).sqrt()).min(LIMIT)
 }
 
 /// The prior of pairs: that of [`Form::imagine`], of which −log is nearly this times the cosine between the two.

@@ -345,6 +345,9 @@ impl PlausibleNetworks {
         let mut hopeless = false;
         if let Some(infinite) = &mut self.infinite {
             infinite.belief.learn(x, y);
+            if infinite.belief.has_searched() {
+                self.ensemble.suppose_noise(infinite.belief.noise().sqrt());
+            }
             hopeless = infinite.is_far_ahead();
         }
         if self.ensemble.members.is_empty() {

@@ -173,9 +173,9 @@ impl Ensemble {
         }
         let model = &self.members[self.sample(stream)];
         let size = model.network.neurons() + index(stream, 3);
-        let (least, most) = self.form.sizes();
         let another = self.form.shape.is_none() && uniform(stream) < OTHER_KIND;
         let shape = if another { self.form.imagine_shape(uniform(stream)) } else { model.shape };
+        let (least, most) = self.form.sizes_of(shape);
         ((size.max(2) - 1).clamp(least, most), shape)
     }
 }
