@@ -13,7 +13,7 @@ use super::history::History;
 use super::member::Member;
 use super::refit::losses;
 use super::sizes;
-use crate::rng::{Stream, index, uniform};
+use crate::rng::{Stream, index, sign, uniform};
 
 impl Ensemble {
     /// Lets a neuron of member `m`, which is of any signs and lengths, come or go, within the posterior.
@@ -40,10 +40,7 @@ impl Ensemble {
     /// Adds a neuron as imagined before any data.
     fn add_neuron(&mut self, m: usize, stream: &mut Stream) {
         let scale = self.size(Shape::Signed);
-        let network = &mut self.members[m].network;
-        let sign = imagine_signed(network.push(1.0), scale, stream);
-        let (_, signs) = network.layers_mut();
-        signs.last_mut().into_iter().for_each(|last| *last = sign);
+        imagine_signed(self.members[m].network.push(sign(stream)), scale, stream);
     }
 
     /// Whether the first `after` neurons of member `m` take the place of the first `before`.

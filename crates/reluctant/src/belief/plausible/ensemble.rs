@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::constants::{
-    COLD_STEPS, EXACT, GUESS_WORTH, LEAST_SIGMA, NEGLIGIBLE, NOISE_WORTH, PARALLEL, PREDICTED_UNTIL, SIZE_DOUBT, SUPPOSED_WORTH,
+    COLD_STEPS, EXACT, FOUND_WORTH, GUESS_WORTH, LEAST_SIGMA, NEGLIGIBLE, NOISE_WORTH, PARALLEL, PREDICTED_UNTIL,
+    SIZE_DOUBT,
 };
 use super::draws::Sampler;
-use super::form::{Form, Shape, neuron_spread, pairing};
+use super::form::{Form, Shape, coordinate_spread, pairing};
 use super::history::History;
 use super::jacobian::{Work, learned};
 use super::member::Member;
@@ -25,7 +26,8 @@ pub(super) struct Ensemble {
     pub(super) members: Vec<Member>,
     /// The weight of each member, 0 to 1.
     pub(super) weights: Vec<f64>,
-    /// The noise level that was given or, before there are residuals, guessed; and what it is worth in residuals.
+    /// The noise level that was given, found by another model or, before there are residuals, guessed; and what it is
+    /// worth in residuals.
     guess: f64,
     worth: f64,
     /// The noise level in use.
@@ -108,10 +110,10 @@ impl Ensemble {
         }
     }
 
-    /// Takes the noise level of another model as the guess, if none was given.
-    pub(super) fn suppose_noise(&mut self, sigma: f64) {
+    /// Takes the noise level that another model has found for the guess, if none was given.
+    pub(super) fn guess_noise(&mut self, sigma: f64) {
         if self.worth < NOISE_WORTH {
-            (self.guess, self.worth) = (sigma, SUPPOSED_WORTH);
+            (self.guess, self.worth) = (sigma, FOUND_WORTH);
         }
     }
 
@@ -138,7 +140,7 @@ impl Ensemble {
 
     /// Moves a member within the posterior.
     pub(super) fn draw(&mut self, m: usize, history: &History, stream: &mut Stream) {
-        let prior = (pairing(history.dim()), neuron_spread(self.size(Shape::Signed), history.dim()));
+        let prior = (pairing(history.dim()), coordinate_spread(self.size(Shape::Signed), history.dim()));
         let member = &mut self.members[m];
         let signed = member.shape == Shape::Signed;
         self.sampler.sweep(member, m, prior, history, self.sigma, stream);

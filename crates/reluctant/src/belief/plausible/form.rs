@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::constants::{DOUBT, FEWEST_NEURONS, HEIGHT, MOST_NEURONS, MOST_UNKNOWNS, ONES, PAIR_SPREAD, PAIRED};
+use super::constants::{
+    DOUBT, FEWEST_NEURONS, FEWEST_SIGNED, LENGTH, MOST_NEURONS, MOST_UNKNOWNS, ONES, PAIR_SPREAD, PAIRED,
+};
 use crate::limits::{LIMIT, MAX_FEATURES};
 use crate::linalg::normalise;
 use crate::relu::{MAX_NEURONS, ReluNet};
-use crate::rng::{Stream, normal, sign, uniform};
+use crate::rng::{self, Stream, normal, uniform};
 
 /// Which neurons there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +53,7 @@ impl Form {
     pub(super) fn sizes_of(&self, shape: Shape) -> (usize, usize) {
         let (fewest, most) = self.sizes();
         match shape {
-            Shape::Signed if self.neurons == 0 => (FEWEST_NEURONS.min(most), most),
+            Shape::Signed if self.neurons == 0 => (FEWEST_SIGNED.min(most), most),
             _ => (fewest, most),
         }
     }
@@ -107,7 +109,8 @@ impl Form {
         let (theta, signs) = network.layers_mut();
         if shape == Shape::Signed {
             for (neuron, sign) in theta.chunks_exact_mut(self.dim).zip(signs) {
-                *sign = imagine_signed(neuron, scale, stream);
+                imagine_signed(neuron, scale, stream);
+                *sign = rng::sign(stream);
             }
             return false;
         }
@@ -123,16 +126,15 @@ impl Form {
     }
 }
 
-/// Draws a neuron that may have any length, as imagined before any data; its second-layer sign.
-pub(super) fn imagine_signed(neuron: &mut [f64], scale: f64, stream: &mut Stream) -> f64 {
-    let spread = neuron_spread(scale, neuron.len());
+/// Draws a neuron that may have any length, as imagined before any data.
+pub(super) fn imagine_signed(neuron: &mut [f64], scale: f64, stream: &mut Stream) {
+    let spread = coordinate_spread(scale, neuron.len());
     neuron.iter_mut().for_each(|x| *x = spread * normal(stream));
-    sign(stream)
 }
 
-/// The standard deviation of a coordinate of such a neuron; rewards are of the size `scale`.
-pub(super) fn neuron_spread(scale: f64, dim: usize) -> f64 {
-    (HEIGHT * scale / (dim as f64).sqrt()).min(LIMIT)
+/// The standard deviation of each coordinate of such a neuron; rewards are of the size `scale`.
+pub(super) fn coordinate_spread(scale: f64, dim: usize) -> f64 {
+    (LENGTH * scale / (dim as f64).sqrt()).min(LIMIT)
 }
 
 /// The prior of pairs: that of [`Form::imagine`], of which −log is nearly this times the cosine between the two.

@@ -28,9 +28,10 @@
 //!    the posterior from there ([`draws`]), weighed by likelihood, started anew when they fall out, challenged by new
 //!    ones ([`renewal`]). Members may differ in their number of neurons, near the one given or, if none is given, from
 //!    1 to 16, and are weighed by their evidence, in which an unknown costs what the data says about it; if none is
-//!    given, neurons come and go ([`births`]), and in the first rounds members are also weighed by what each size had
-//!    predicted ([`sizes`]). If nothing is told a third of them are networks of ones, the others have any signs and
-//!    lengths, and evidence decides between them, too. σ is a first guess, corrected by the residuals. In many
+//!    given, neurons of any signs and lengths come and go ([`births`]), and in the first rounds members are also
+//!    weighed by what each size had predicted ([`sizes`]). If nothing is told a third of them are networks of ones, the
+//!    others have any signs and lengths, and evidence decides between them, too. σ is a first guess, that of the
+//!    Gaussian process as soon as it has found one, corrected by the residuals. In many
 //!    dimensions networks have too many unknowns to be fitted in every round: beyond a limit ([`form`]) there are none
 //!    unless they are told.
 //! 3. **A Gaussian process** ([`infinite`]), if the number of neurons is not given: networks of infinitely many neurons
@@ -346,7 +347,7 @@ impl PlausibleNetworks {
         if let Some(infinite) = &mut self.infinite {
             infinite.belief.learn(x, y);
             if infinite.belief.has_searched() {
-                self.ensemble.suppose_noise(infinite.belief.noise().sqrt());
+                self.ensemble.guess_noise(infinite.belief.noise().sqrt());
             }
             hopeless = infinite.is_far_ahead();
         }
