@@ -63,7 +63,11 @@ impl Ensemble {
             members: members.collect(),
             weights: vec![1.0; count],
             guess: sigma.unwrap_or(0.1),
-            worth: if sigma.is_some() { NOISE_WORTH } else { GUESS_WORTH },
+            worth: match sigma {
+                Some(_) if form.neurons > 0 => NOISE_WORTH,
+                Some(_) => FOUND_WORTH,
+                None => GUESS_WORTH,
+            },
             sigma: sigma.unwrap_or(0.1).max(LEAST_SIGMA),
             scale: 1.0,
             sizes: (form.neurons == 0).then(Sizes::new),
@@ -110,11 +114,9 @@ impl Ensemble {
         }
     }
 
-    /// Takes the noise level that another model has found for the guess, if none was given.
+    /// Takes the noise level that another model has found for the guess.
     pub(super) fn guess_noise(&mut self, sigma: f64) {
-        if self.worth < NOISE_WORTH {
-            (self.guess, self.worth) = (sigma, FOUND_WORTH);
-        }
+        (self.guess, self.worth) = (sigma, FOUND_WORTH);
     }
 
     /// Gives neurons of any length the size of the first reward that is not zero, and the noise a tenth of it if
