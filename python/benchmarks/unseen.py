@@ -29,8 +29,8 @@ def tables() -> dict[str, pd.DataFrame]:
     for name, load in (("breast cancer", load_breast_cancer), ("wine", load_wine)):
         data = load(as_frame=True)
         found[name] = data.data.assign(kind=[data.target_names[target] for target in data.target])
-    cut = diamonds.pop("cut")
-    found["diamonds"] = diamonds.assign(cut=cut).sample(12_000, random_state=SEED)
+    classes_last = diamonds.drop(columns="cut").assign(cut=diamonds.cut)
+    found["diamonds"] = classes_last.sample(12_000, random_state=SEED)
     return found
 
 
@@ -49,6 +49,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shuffles", type=int, nargs="?", default=20, help="shuffles of every table")
     told = parser.parse_args()
+    if told.shuffles < 2:
+        parser.error(f"{told.shuffles} shuffles are too few: an interval needs at least 2")
     columns = {}
     for name, table in tables().items():
         by_policy = play(table, ROUNDS[name], told.shuffles).groupby("policy", sort=False).regret

@@ -1,4 +1,5 @@
-//! Neurons that come and go: draws from the posterior of networks of any size, if their size is not given.
+//! Neurons that come and go: draws from the posterior of networks of any size, if their size is not given. Only in
+//! those of any signs and lengths: in networks of ones jumps do more harm than good (docs/laboratory.md).
 //!
 //! Most actions are played where rewards are high, and say nothing of neurons that are silent there. What such neurons
 //! do elsewhere is the doubt about what was not tried. Refits and proposals do not keep that doubt: small networks are
