@@ -160,7 +160,7 @@ fn describe_param<'py>(py: Python<'py>, param: &Param) -> PyResult<Bound<'py, Py
     row.set_item("default", default)?;
     row.set_item("default_text", param.initial.to_string())?;
     row.set_item("required", param.initial == Initial::Required)?;
-    row.set_item("told", param.told)?;
+    row.set_item("told", param.told.is_some())?;
     row.set_item("type", kind)?;
     row.set_item("words", words)?;
     Ok(row)

@@ -325,8 +325,8 @@ pub struct Param {
     pub kind: Kind,
     /// What it is, in one line.
     pub doc: &'static str,
-    /// Whether an experiment takes it from the environment unless it is given (the number of neurons, the noise).
-    pub told: bool,
+    /// The fact of the environment (the number of neurons, the noise) that an experiment takes unless it is given.
+    pub told: Option<&'static str>,
     /// Whether a bound will do where the environment knows no more than that (the fact `sigma_at_most` for `sigma`).
     pub bound: bool,
 }
@@ -334,12 +334,17 @@ pub struct Param {
 impl Param {
     /// A row of the table.
     pub const fn new(name: &'static str, initial: Initial, kind: Kind, doc: &'static str) -> Self {
-        Param { name, initial, kind, doc, told: false, bound: false }
+        Param { name, initial, kind, doc, told: None, bound: false }
     }
 
-    /// The same row, for a fact that an experiment takes from the environment unless it is given.
+    /// The same row, for a fact of the same name that an experiment takes from the environment unless it is given.
     pub const fn told(self) -> Self {
-        Param { told: true, ..self }
+        self.told_by(self.name)
+    }
+
+    /// The same for a fact of another name.
+    pub const fn told_by(self, fact: &'static str) -> Self {
+        Param { told: Some(fact), ..self }
     }
 
     /// The same row, for a fact of which a bound will do.

@@ -191,7 +191,8 @@ fn warm_rounds_do_not_allocate_in_many_dimensions() {
 fn a_full_history_condenses_in_the_memory_it_has() {
     for sample in policy::find("plausible").unwrap().samples {
         let mut game = Game::with(sample.settings().with("budget", 64u64), Settings::new(), "plausible", sample);
-        game.play(600);
+        // By then networks that agree are frozen: a regression begins, in memory of its own.
+        game.play(700);
         let found = game.play(300);
         assert!(found <= SETTLING, "{}: {found} allocations in 300 rounds", sample.name);
     }

@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 
-use reluctant::policy::{self, Policy};
+use reluctant::env;
+use reluctant::policy::{self, Fitted, Policy};
 use reluctant::rng::{Purpose, normal, unit_vector};
 use reluctant::{Key, Offer, ReluNet, Scratch, Settings};
 
@@ -274,4 +275,49 @@ fn heavy_tails_do_not_stop_it() {
     assert!(regret <= allowed, "{regret} is above {allowed}");
     // Noise without a mean decides single games.
     assert!(within >= 12, "only {within} of 16 games");
+}
+
+/// An experiment tells the number of neurons where they are what `plausible` then takes them to be.
+#[test]
+fn only_the_number_of_the_paper_s_neurons_is_told() {
+    let is_told = |environment: &str, given: &[(&str, &str)]| {
+        let settings = given.iter().fold(Settings::new(), |all, (name, value)| all.with(name, *value));
+        let facts = env::build(environment, &settings, Key::new(1)).unwrap().facts();
+        let told = policy::tell(policy::find("plausible").unwrap(), &Settings::new(), &facts);
+        assert!(told.get("sigma").is_some() || given.contains(&("noise", "bernoulli")));
+        told.get("neurons").is_some()
+    };
+    assert!(is_told("relu-sphere", &[]));
+    assert!(!is_told("relu-sphere", &[("signs", "random")]));
+    assert!(!is_told("relu-sphere", &[("lengths", "0.5, 2")]));
+    assert!(!is_told("relu-sphere", &[("activation", "leaky")]));
+    assert!(!is_told("relu-sphere", &[("noise", "bernoulli")]));
+    assert!(is_told("contexts", &[]));
+    assert!(!is_told("contexts", &[("signs", "random")]));
+}
+
+#[test]
+fn auto_and_nothing_are_the_same() {
+    let auto = ["neurons", "sigma", "signs", "biases"].iter().fold(Settings::new(), |all, name| all.with(name, "auto"));
+    let mean = |x: &[f64]| x[0].max(0.0);
+    let mut played = [Settings::new(), Settings::new().with("neurons", 0u64), auto].map(plausible);
+    let paid = played.each_mut().map(|policy| play(policy.as_mut(), 0..30, mean, gaussian(0.1)));
+    assert_eq!(paid, [paid[0]; 3]);
+}
+
+/// A wedge around one direction: without biases two neurons cannot make it.
+#[test]
+fn neurons_with_biases_are_found_among_arms_and_on_the_sphere() {
+    let best = [0.6, 0.8];
+    let mean = |x: &[f64]| (3.0 * (best[0] * x[0] + best[1] * x[1]) - 2.0).max(0.0);
+    let mut policy = plausible(told(1, 0.05).with("biases", true));
+    play(policy.as_mut(), 0..100, mean, gaussian(0.05));
+    let paid = play(policy.as_mut(), 100..200, mean, gaussian(0.05));
+    assert!(paid < 5.0, "{paid}");
+    let Some(Fitted::Networks(networks)) = policy.network() else { panic!("no networks") };
+    assert!(networks.iter().all(|(_, network)| network.dim() == DIM + 1));
+    assert!((policy.explain(&best).unwrap().mean - 1.0).abs() < 0.1);
+    let offer = Offer::Sphere { dim: DIM };
+    let choice = policy.select(offer, Key::new(6), &mut Scratch::default()).unwrap();
+    assert!(choice.action.len() == DIM && mean(&choice.action) > 0.9, "{:?}", choice.action);
 }

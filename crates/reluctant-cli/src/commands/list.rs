@@ -77,7 +77,7 @@ fn parameter(param: &Param) -> Value {
         "default": param.initial.to_string(),
         "allowed": param.allowed(),
         "doc": param.doc,
-        "from_environment": param.told,
+        "from_environment": param.told.is_some(),
     })
 }
 
@@ -101,7 +101,13 @@ impl Page {
         let rest = if beside { " ".repeat(widest + 4) } else { "    ".to_owned() };
         let mut text = String::new();
         for param in params {
-            let told = if param.told { "; an experiment takes it from the environment unless it is given" } else { "" };
+            let told = match param.told {
+                None => "",
+                Some(fact) if fact == param.name => "; an experiment takes it from the environment unless it is given",
+                Some(_) => {
+                    "; an experiment takes it from environments whose neurons are the paper's unless it is given"
+                }
+            };
             let name = if beside { format!("  {:widest$}  ", param.name) } else { format!("  {}\n{rest}", param.name) };
             // Only the last line of what comes first counts towards its width.
             let (above, first) = name.rsplit_once('\n').map_or(("", name.as_str()), |(above, first)| (above, first));

@@ -13,7 +13,7 @@ use super::noise::{self, Noise};
 use super::relu_sphere::{SIGNS, with_signs};
 use super::round_list::round_list;
 use super::sphere_arms::MOST_NUMBERS;
-use super::{Build, Entry, Environment, Sample};
+use super::{Build, Entry, Environment, Sample, UNIT_NEURONS};
 use crate::error::{Error, Result};
 use crate::linalg::dot;
 use crate::offer::{Context, Name, Offer, Rows, Space};
@@ -89,6 +89,8 @@ pub struct Contexts {
     /// One for each action, or one for all if actions have features.
     truths: Vec<Truth>,
     neurons: usize,
+    /// Whether they are of unit length and added.
+    unit_neurons: bool,
     /// The mean reward is `offset` + `scale`·f.
     offset: f64,
     scale: f64,
@@ -159,6 +161,7 @@ impl Contexts {
             action_dim,
             truths: truths.collect::<Result<_>>()?,
             neurons,
+            unit_neurons: neurons > 0 && !random_signs && !noise.is_bernoulli(),
             offset,
             scale,
             missing: params.real("missing")?,
@@ -223,9 +226,9 @@ impl Environment for Contexts {
     }
 
     fn facts(&self) -> Vec<(&'static str, Value)> {
-        let sigma = self.noise.fact();
-        let neurons = (self.neurons > 0).then_some(("neurons", Value::Count(self.neurons as u64)));
-        neurons.into_iter().chain([sigma]).collect()
+        let neurons = |fact, known: bool| known.then_some((fact, Value::Count(self.neurons as u64)));
+        let counts = [neurons("neurons", self.neurons > 0), neurons(UNIT_NEURONS, self.unit_neurons)];
+        counts.into_iter().flatten().chain([self.noise.fact()]).collect()
     }
 
     fn title(&self) -> Option<String> {

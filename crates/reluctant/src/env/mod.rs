@@ -78,8 +78,8 @@ pub trait Environment: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What an experiment may tell a policy: facts named like the parameters that want them, or `sigma_at_most` where
-    /// no more than a bound on `sigma` is known.
+    /// What an experiment may tell a policy: facts named like the parameters that want them; `sigma_at_most` where no
+    /// more than a bound on `sigma` is known; and [`UNIT_NEURONS`].
     fn facts(&self) -> Vec<(&'static str, Value)> {
         Vec::new()
     }
@@ -89,6 +89,9 @@ pub trait Environment: fmt::Debug + Send + Sync {
         None
     }
 }
+
+/// The fact that says the number of neurons again, where all of them are as in the paper, of unit length and added.
+pub const UNIT_NEURONS: &str = "unit_neurons";
 
 /// How an environment is made from checked parameters; the key names seed and trial.
 #[derive(Clone)]

@@ -7,7 +7,7 @@
 use super::noise::{self, Noise};
 use super::shape::{self, Shape};
 use super::sphere_arms::{self, SphereArms};
-use super::{Build, Entry, Environment, Sample};
+use super::{Build, Entry, Environment, Sample, UNIT_NEURONS};
 use crate::error::{Error, Result};
 use crate::geometry::{CELL_BUDGET, average, best_piecewise_action};
 use crate::kernels::piecewise_values;
@@ -136,6 +136,8 @@ pub(super) const ENTRY: Entry = Entry {
 pub struct ReluSphere {
     network: PiecewiseNet,
     shape: Shape,
+    /// Whether neurons are as in the paper: of unit length and added, in every trial.
+    unit_neurons: bool,
     arms: SphereArms,
     noise: Noise,
     /// Known if the whole sphere is on offer.
@@ -166,11 +168,12 @@ impl ReluSphere {
         }
         let shape = Shape::read(params)?;
         let (network, noise) = (shape.apply(network, &mut stream)?, Noise::read(params, rounds)?);
+        let unit_neurons = params.word("signs")? == "ones" && shape.is_plain() && !noise.is_bernoulli();
         let (least, most) = network.range_on_sphere();
         let (offset, scale) = noise.means_of(least, most);
         let network = network.scaled(offset, scale);
         let sphere = if arms.is_sphere() { Some(sphere_means(&network)?) } else { None };
-        Ok(ReluSphere { network, shape, arms, noise, sphere })
+        Ok(ReluSphere { network, shape, unit_neurons, arms, noise, sphere })
     }
 }
 
@@ -241,8 +244,10 @@ impl Environment for ReluSphere {
 
     fn facts(&self) -> Vec<(&'static str, Value)> {
         // A neuron of the family is a kink; a neuron of hard tanh has two.
-        let neurons = ("neurons", Value::Count(self.network.hinges().neurons() as u64));
-        [neurons, self.noise.fact()].into_iter().chain(self.shape.fact()).collect()
+        let neurons = Value::Count(self.network.hinges().neurons() as u64);
+        let unit = self.unit_neurons.then(|| (UNIT_NEURONS, neurons.clone()));
+        let facts = [("neurons", neurons), self.noise.fact()].into_iter();
+        facts.chain(unit).chain(self.shape.fact()).collect()
     }
 
     fn title(&self) -> Option<String> {
@@ -382,6 +387,15 @@ mod tests {
         for fine in [slope.with("activation", "leaky"), Settings::new().with("slope", 0.2).with("kinks", "auto")] {
             assert!(ENTRY.build(&fine, Key::new(1)).is_ok(), "{fine:?}");
         }
+    }
+
+    #[test]
+    fn policies_that_ask_for_the_paper_s_neurons_are_told_of_those_alone() {
+        let told = |settings: &Settings| made(settings).unwrap().facts().iter().any(|(fact, _)| *fact == UNIT_NEURONS);
+        assert!(told(&Settings::new()) && told(&Settings::new().with("network", "balanced").with("neurons", 4u64)));
+        let others = [("signs", "random"), ("lengths", "normal"), ("activation", "absolute"), ("noise", "bernoulli")];
+        assert!(others.iter().all(|(name, value)| !told(&Settings::new().with(name, *value))));
+        assert!(!told(&Settings::new().with("biases", 0.1)));
     }
 
     #[test]

@@ -130,6 +130,11 @@ impl Shape {
         PiecewiseNet::with_activation(&self.activation, &network, &biases)
     }
 
+    /// Whether nothing differs from the paper's world.
+    pub(super) fn is_plain(&self) -> bool {
+        self.words.is_empty()
+    }
+
     /// What differs from the paper's world.
     pub(super) fn title(&self) -> Option<String> {
         (!self.words.is_empty()).then(|| self.words.join(", "))

@@ -289,9 +289,9 @@ pub fn tell<N: AsRef<str>>(entry: &Entry, settings: &Settings, facts: &[(N, Valu
     let mut told = settings.clone();
     for (fact, value) in facts.iter().map(|(name, value)| (name.as_ref(), value)) {
         let (name, bound) = fact.strip_suffix("_at_most").map_or((fact, false), |name| (name, true));
-        let wanted = entry.params.iter().any(|param| param.told && param.name == name && (param.bound || !bound));
-        if wanted && settings.get(name).is_none() {
-            told.set(name, value.clone());
+        let wanted = |param: &&Param| param.told == Some(name) && (param.bound || !bound);
+        for param in entry.params.iter().filter(wanted).filter(|param| settings.get(param.name).is_none()) {
+            told.set(param.name, value.clone());
         }
     }
     told

@@ -1,16 +1,17 @@
 //! Biases: a policy of one more dimension that sees (x, 1) in the place of x ([`Lifted`]).
 //!
-//! OFU-ReLU and OFU-ReLU+ are made for networks without biases; on (x, 1) a bias is one more weight. On finite arms
-//! nothing else changes. On the sphere the optimistic action is another problem ([`biased_optimistic_action`]), solved
-//! with a proven gap in two and three dimensions and without a proof in more.
+//! OFU-ReLU, OFU-ReLU+ and `plausible` are made for networks without biases; on (x, 1) a bias is one more weight. On
+//! finite arms nothing else changes. On the sphere the optimistic action is another problem
+//! ([`biased_optimistic_action`]), solved with a proven gap in two and three dimensions and without a proof in more.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::snapshot::inconsistent;
-use super::sphere::{EFFORT, explore};
-use super::{Fitted, Policy, Snapshot, read_state};
-use crate::action::{Action, check_observation};
+use super::sphere::EFFORT;
+use super::uniform::uniform_on_sphere;
+use super::{Explanation, Fitted, Policy, Snapshot, read_state};
+use crate::action::{Action, check_observation, check_vector};
 use crate::choice::Choice;
 use crate::error::{Error, Result};
 use crate::frozen::FrozenRelu;
@@ -19,7 +20,7 @@ use crate::offer::{Offer, Rows};
 use crate::params::{Initial, Kind, Param, Params};
 use crate::rng::Key;
 use crate::scratch::Scratch;
-use crate::spare::Spare;
+use crate::spare::{Spare, with_zeros};
 
 pub(super) const BIASES: Param = Param::new(
     "biases",
@@ -32,6 +33,11 @@ pub(super) const BIASES: Param = Param::new(
 pub(super) trait Freezes: Policy + Serialize + DeserializeOwned {
     /// The regime with the radius of its confidence set and the margin around kinks, once there is one.
     fn frozen(&self) -> Option<(&FrozenRelu, f64, f64)>;
+
+    /// An action of the sphere in `dim` dimensions while there is none: x, where the policy sees (x, 1).
+    fn select_lifted(&self, dim: usize, key: Key, _: &mut Scratch) -> Result<Choice<'static>> {
+        Ok(uniform_on_sphere(dim, key))
+    }
 }
 
 /// A policy that sees (x, 1).
@@ -47,7 +53,7 @@ pub(super) fn build<P: Freezes + 'static>(
     params: &Params,
     make: impl FnOnce(usize) -> Result<P>,
 ) -> Result<Box<dyn Policy>> {
-    if !params.flag("biases")? {
+    if !params.flag_or("biases", false)? {
         return Ok(Box::new(make(dim)?));
     }
     if dim < 2 {
@@ -69,13 +75,18 @@ pub(super) fn restore<P: Freezes + 'static>(
 }
 
 /// (x, 1) for every row of `dim` numbers.
-fn lift(dim: usize, rows: &[f64]) -> Spare {
+pub(super) fn lift(dim: usize, rows: &[f64]) -> Spare {
     let mut lifted = Spare::zeros(rows.len() / dim * (dim + 1));
     for (z, x) in lifted.chunks_exact_mut(dim + 1).zip(rows.chunks_exact(dim)) {
-        z[..dim].copy_from_slice(x);
-        z[dim] = 1.0;
+        lift_to(z, x);
     }
     lifted
+}
+
+/// (x, 1), in z.
+fn lift_to(z: &mut [f64], x: &[f64]) {
+    z[..x.len()].copy_from_slice(x);
+    z[x.len()] = 1.0;
 }
 
 impl<P: Freezes> Policy for Lifted<P> {
@@ -99,14 +110,17 @@ impl<P: Freezes> Policy for Lifted<P> {
             (Offer::Sphere { .. }, Some((regime, radius, margin))) if !self.exploring() => {
                 biased_optimistic_action(regime, radius, margin, &EFFORT).map(Choice::from)
             }
-            (offer, _) => explore(self.name(), offer, key),
+            (Offer::Sphere { dim }, _) => self.lifted.select_lifted(dim, key, scratch),
+            (Offer::Context(_), _) => Err(Error::unexpected_context(self.name())),
         }
     }
 
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
         let action = check_observation(self.name(), self.dim(), action, reward)?;
-        let lifted = lift(self.dim(), action);
-        self.lifted.learn(Action::Vector(&lifted), reward)
+        with_zeros(self.lifted.dim(), |lifted| {
+            lift_to(lifted, action);
+            self.lifted.learn(Action::Vector(lifted), reward)
+        })
     }
 
     fn score(&self, offer: Offer<'_>, scratch: &mut Scratch) -> Result<()> {
@@ -125,6 +139,18 @@ impl<P: Freezes> Policy for Lifted<P> {
 
     fn network(&self) -> Option<Fitted> {
         self.lifted.network()
+    }
+
+    fn probabilities(&self, offer: Offer<'_>, scratch: &mut Scratch, out: &mut Vec<f64>) -> Result<bool> {
+        offer.expect_dim(self.dim())?;
+        let Offer::Rows(rows) = offer else { return Ok(false) };
+        let lifted = lift(self.dim(), rows.data());
+        self.lifted.probabilities(Offer::Rows(Rows::trusted(self.lifted.dim(), &lifted)), scratch, out)
+    }
+
+    fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
+        let lifted = lift(self.dim(), check_vector(self.name(), self.dim(), action)?);
+        self.lifted.explanation(Action::Vector(&lifted))
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

@@ -31,12 +31,14 @@ mod sphere;
 
 use serde::{Deserialize, Serialize};
 
+use super::lifted::{self, BIASES, Freezes};
 use super::ofu_relu::SIGNS;
-use super::{Build, Contexts, Entry, Explanation, Fitted, Policy, Restore, Sample, Snapshot, confidence, read_state};
+use super::{Build, Contexts, Entry, Explanation, Fitted, Policy, Restore, Sample, Snapshot, confidence};
 use crate::action::{Action, check_observation, check_vector};
 use crate::belief::plausible::{BUDGETS, MOST_NETWORKS};
 use crate::belief::{Belief, PlausibleNetworks, PlausibleOptions};
 use crate::choice::{Choice, argmax};
+use crate::env::UNIT_NEURONS;
 use crate::error::{Error, Result};
 use crate::frozen::FrozenRelu;
 use crate::kernels::network_values;
@@ -55,11 +57,11 @@ pub(super) const ENTRY: Entry = Entry {
     params: &[
         Param::new(
             "neurons",
-            Initial::count(0),
+            Initial::Auto("chosen by evidence, up to 16, as 0 is"),
             Kind::Count { min: 0, max: MAX_NEURONS as u64 },
-            "neurons k of the networks; 0: chosen by evidence, up to 16",
+            "neurons k of the networks, which are then the paper's unless `signs` or `biases` say otherwise",
         )
-        .told(),
+        .told_by(UNIT_NEURONS),
         Param::new(
             "sigma",
             Initial::Auto("estimated"),
@@ -68,6 +70,7 @@ pub(super) const ENTRY: Entry = Entry {
         )
         .told(),
         Param { initial: Initial::Auto("by evidence, or ones where neurons is told"), ..SIGNS },
+        Param { initial: Initial::Auto("not in the networks: the Gaussian process has them"), ..BIASES },
         Param::new(
             "networks",
             Initial::count(32),
@@ -121,6 +124,15 @@ pub(super) const ENTRY: Entry = Entry {
             ],
         },
         Sample {
+            name: "biases",
+            environment: "relu-sphere",
+            settings: &[
+                ("neurons", Literal::Count(3)),
+                ("biases", Literal::Flag(true)),
+                ("networks", Literal::Count(8)),
+            ],
+        },
+        Sample {
             name: "sampling",
             environment: "relu-sphere",
             settings: &[
@@ -130,8 +142,8 @@ pub(super) const ENTRY: Entry = Entry {
             ],
         },
     ],
-    build: Build::Plain(|dim, params, key| Ok(Box::new(Plausible::new(dim, params, key)?))),
-    restore: Restore::Plain(|state| Ok(Box::new(read_state(state, Plausible::is_consistent)?))),
+    build: Build::Plain(|dim, params, key| lifted::build(dim, params, |dim| Plausible::new(dim, params, key))),
+    restore: Restore::Plain(|state| lifted::restore(state, Plausible::is_consistent)),
 };
 
 /// Optimism over the networks that explain the history.
@@ -175,9 +187,10 @@ impl Config {
 
 impl Plausible {
     fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
+        let free = params.word("signs").ok().map(|signs| signs == "free");
         let options = PlausibleOptions {
-            neurons: params.size("neurons")?,
-            free_signs: params.word("signs").ok().map(|signs| signs == "free"),
+            neurons: params.size("neurons").unwrap_or(0),
+            free_signs: if params.flag_or("biases", false)? { Some(true) } else { free },
             sigma: params.real("sigma").ok(),
             networks: params.size("networks")?,
             budget: params.size("budget")?,
@@ -281,6 +294,16 @@ fn best_row(network: &ReluNet, rows: Rows<'_>, values: &mut Vec<f64>) -> usize {
     argmax(values.iter().copied()).unwrap_or(0)
 }
 
+impl Freezes for Plausible {
+    fn frozen(&self) -> Option<(&FrozenRelu, f64, f64)> {
+        self.acting_frozen().map(|frozen| (&frozen.regime, self.radius(frozen), 0.0))
+    }
+
+    fn select_lifted(&self, dim: usize, key: Key, scratch: &mut Scratch) -> Result<Choice<'static>> {
+        self.select_from_sphere(dim, key, scratch)
+    }
+}
+
 impl Policy for Plausible {
     fn name(&self) -> &'static str {
         ENTRY.name
@@ -299,7 +322,7 @@ impl Policy for Plausible {
                 Ok(super::select_frozen(&frozen.regime, rows, self.radius(frozen), 0.0, scratch))
             }
             (Some(frozen), Offer::Sphere { .. }) => frozen.region.select(&frozen.regime, 0.0, self.radius(frozen)),
-            (None, Offer::Sphere { .. }) => self.select_from_sphere(key, scratch),
+            (None, Offer::Sphere { dim }) => self.select_from_sphere(dim, key, scratch),
             (None, Offer::Rows(rows)) if self.config.sampling && by_networks => {
                 self.select_by_sampling(rows, key, scratch)
             }
