@@ -14,6 +14,7 @@ mod fitted;
 mod forgetting;
 mod geometry;
 mod golden;
+mod in_blocks;
 mod ladder;
 mod lemmas;
 mod lives;

@@ -82,7 +82,7 @@ pub(crate) use last_layer::{LAMBDA, Noise, Theorem};
 pub use linear::Linear;
 pub(crate) use linear::add_draw;
 pub use network_gradients::NetworkGradients;
-pub(crate) use network_gradients::{NETWORK_GRADIENTS, contexts_scale};
+pub(crate) use network_gradients::{NETWORK_GRADIENTS, contexts_lambda, contexts_scale};
 pub use paired::Paired;
 pub use plausible::{PlausibleNetworks, PlausibleOptions};
 pub use walk::Walk;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::in_blocks::InBlocks;
 use super::joined::{JOIN, Join, Joined};
 use super::mixed::{CHANCE, EXPLORE, Mixed};
 use super::per_action::{Models, PerAction};
@@ -50,6 +51,9 @@ pub enum Contexts {
     ModelEach,
     /// One belief for all actions: what they share is learnt once, and each has a head of its own.
     Shared(SharedModel),
+    /// The same; and rows that are one context in blocks, an action each, are taken for contexts
+    /// ([`in_blocks`](super::in_blocks)), unless other settings are given than these, which the belief reads.
+    SharedInBlocks(SharedModel, &'static [&'static str]),
     /// It chooses from contexts by itself.
     Itself,
     /// It does not, and this says why.
@@ -143,6 +147,10 @@ impl Entry {
             (Space::Vectors { dim } | Space::Contexts { dim, .. }, Contexts::Itself) => {
                 self.build_plain(dim, params, key)
             }
+            (Space::Vectors { dim }, Contexts::SharedInBlocks(_, read)) if !self.tells_more(settings, read) => {
+                let rows = self.build_plain(dim, params, key)?;
+                Ok(Box::new(InBlocks::new(self.clone(), settings.clone(), key, rows)))
+            }
             (Space::Vectors { dim }, _) => self.build_plain(dim, params, key),
             (Space::Contexts { dim, action_dim: 0 }, Contexts::ModelEach) => {
                 let models = ModelEach { entry: self.clone(), dim, settings: settings.clone() };
@@ -151,9 +159,8 @@ impl Entry {
                 let untried = self.build_plain(dim, params, key)?;
                 Ok(Box::new(PerAction::new(self.name, Arc::new(models), settings.clone(), key, untried)))
             }
-            (Space::Contexts { dim, action_dim: 0 }, Contexts::Shared(model)) => {
-                let (belief, rule) = (model.build)(dim, params, key)?;
-                Ok(Box::new(Shared::new(self.name, belief, rule)))
+            (Space::Contexts { dim, action_dim: 0 }, Contexts::Shared(model) | Contexts::SharedInBlocks(model, _)) => {
+                self.build_shared(model, dim, params, key)
             }
             (Space::Contexts { action_dim: 0, .. }, Contexts::Refused(reason)) => {
                 Err(Error::NoContexts { policy: self.name, reason })
@@ -164,6 +171,26 @@ impl Entry {
                 Ok(Box::new(Joined::new(join, self.build_plain(join.joined_dim(), params, key)?)))
             }
         }
+    }
+
+    /// Whether parameters are given besides these and those of all policies.
+    fn tells_more(&self, settings: &Settings, read: &[&str]) -> bool {
+        let others = self.params.iter().filter(|param| !read.contains(&param.name));
+        // "auto" says as much as nothing.
+        others
+            .into_iter()
+            .any(|param| settings.get(param.name).is_some_and(|value| !matches!(param.check(value), Ok(None))))
+    }
+
+    /// Makes one for contexts with named actions.
+    fn build_shared(&self, model: SharedModel, dim: usize, params: &Params, key: Key) -> Result<Box<dyn Policy>> {
+        let (belief, rule) = (model.build)(dim, params, key)?;
+        Ok(Box::new(Shared::new(self.name, belief, rule)))
+    }
+
+    /// Makes one for contexts with named actions, which leaves nothing to chance.
+    pub(super) fn build_for_contexts(&self, dim: usize, settings: &Settings, key: Key) -> Result<Box<dyn Policy>> {
+        self.build_for(Space::contexts(dim), &self.resolve(settings)?, settings, key)
     }
 
     /// Makes one for vectors.
@@ -185,9 +212,12 @@ impl Entry {
     fn restore_form(&self, snapshot: Snapshot) -> Result<Box<dyn Policy>> {
         match snapshot.form {
             Form::Vectors => self.restore_plain(snapshot.state),
+            Form::Blocks => Ok(Box::new(InBlocks::restore(self.clone(), snapshot.state)?)),
             Form::Joined => Ok(Box::new(Joined::restore(snapshot.state, |state| self.restore_plain(state))?)),
             Form::Shared => match self.contexts {
-                Contexts::Shared(model) => Ok(Box::new(Shared::restore(self.name, snapshot.state, model)?)),
+                Contexts::Shared(model) | Contexts::SharedInBlocks(model, _) => {
+                    Ok(Box::new(Shared::restore(self.name, snapshot.state, model)?))
+                }
                 _ => Err(inconsistent()),
             },
             Form::PerAction => {

@@ -35,6 +35,8 @@ pub enum Form {
     PerAction,
     /// Contexts, with one belief for all actions.
     Shared,
+    /// Vectors that may be a context in blocks.
+    Blocks,
     /// Contexts joined with the features of actions.
     Joined,
 }

@@ -4,7 +4,8 @@
 //! minutes for what takes seconds here. The steps are a curve for each input, the two networks of `neural-linucb` and
 //! an infinitely wide network; for two actions and rewards of 0 and 1 also curves and two networks by which one of the
 //! actions is right and the other wrong. They are weighed by how well they foretell rewards ([`Ladder`]). All rewards
-//! are kept. Of the parameters only `mode` and `optimism` count.
+//! are kept. Of the parameters only `mode` and `optimism` count ([`READ`]). Told no others, the
+//! policy also takes rows for contexts that are one context in blocks, an action each (`policy/in_blocks`).
 
 use super::super::neural_linucb;
 use super::super::{Rule, SharedModel};
@@ -14,6 +15,9 @@ use crate::error::Result;
 use crate::network::Inputs;
 use crate::params::{Params, Settings};
 use crate::rng::Key;
+
+/// The parameters that count.
+pub(super) const READ: &[&str] = &["mode", "optimism"];
 
 pub(super) const SHARED: SharedModel = SharedModel {
     build: |dim, params, key| Ok((Box::new(belief(dim, key)?), rule(params)?)),

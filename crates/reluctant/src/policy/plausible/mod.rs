@@ -110,7 +110,7 @@ pub(super) const ENTRY: Entry = Entry {
         confidence::DELTA,
     ],
     sphere: true,
-    contexts: Contexts::Shared(in_contexts::SHARED),
+    contexts: Contexts::SharedInBlocks(in_contexts::SHARED, in_contexts::READ),
     samples: &[
         Sample { name: "default", environment: "relu-sphere", settings: &[("neurons", Literal::Count(3))] },
         Sample { name: "unknown_size", environment: "relu-sphere", settings: &[("networks", Literal::Count(16))] },
