@@ -243,6 +243,44 @@ fn a_linear_function_is_not_taken_for_neurons() {
     }
 }
 
+/// The reason given is the one that decides: whoever acts after a comparison of evidence is not said to have less.
+#[test]
+fn reasons_are_the_ones_that_decide() {
+    let truths: [fn(&[f64]) -> f64; 4] = [
+        |x| x[0].max(0.0) + (0.6 * x[0] + 0.8 * x[1]).max(0.0),
+        |x| 2.0 * x[0] - x[1],
+        |x| libm::sin(9.0 * x[1]),
+        |_| 1.0,
+    ];
+    let mut reasons = std::collections::BTreeSet::new();
+    for (game, mean) in (0..).zip(truths) {
+        for sigma in [0.0, 0.1] {
+            let mut policy = plausible(Settings::new());
+            for rounds in [0..1, 1..2, 2..6, 6..20, 20..60, 60..140] {
+                let said = policy.explain(&[1.0, 0.0]).unwrap();
+                let context = format!("game {game}, σ = {sigma}, before round {}: {said:?}", rounds.start);
+                assert!(
+                    !said.why.contains("by -") && !said.why.contains("by 0.0 ") && !said.why.contains("NaN"),
+                    "{context}"
+                );
+                assert_eq!(rounds.start == 0, said.why.starts_with("nothing was seen yet"), "{context}");
+                if rounds.start == 1 {
+                    assert!(!said.why.contains("observations"), "{context}");
+                }
+                if said.why.starts_with("its evidence is, by") && said.model.starts_with("a Gaussian process") {
+                    assert!(said.why.contains("in the first rounds"), "{context}");
+                }
+                reasons.insert(said.why.chars().filter(|c| c.is_alphabetic()).take(40).collect::<String>());
+                play_game(game, policy.as_mut(), rounds, mean, gaussian(sigma));
+            }
+            let warning = policy.explain(&[1.0, 0.0]).unwrap().warning;
+            let alike = game == 3 && sigma == 0.0;
+            assert_eq!(alike, warning.is_some_and(|text| text.starts_with("all 140 rewards so far were 1:")));
+        }
+    }
+    assert!(reasons.len() >= 5, "{reasons:?}");
+}
+
 /// Sizes are compared by their predictions: where all are absurd, none is worse than another, and the
 /// state stays one that can be saved.
 #[test]

@@ -6,7 +6,7 @@
 use reluctant::rng::{normal, shuffle, uniform};
 use reluctant::{Action, Context, Key, Name, Policy, Scratch, Settings, Snapshot, Space, policy};
 
-const POLICIES: [&str; 9] = [
+const POLICIES: [&str; 11] = [
     "neural-ucb",
     "neural-ts",
     "neural-linear",
@@ -16,6 +16,8 @@ const POLICIES: [&str; 9] = [
     "epsilon-greedy",
     "square-cb",
     "ofu-relu-plus",
+    "nn-ucb",
+    "plausible",
 ];
 
 /// With sixteen hidden units where their number is a parameter.
@@ -136,7 +138,7 @@ fn one_action_and_repeated_rows_are_no_trouble() {
 /// A thousand rounds without any reward, then it pays as ever; and a thousand actions.
 #[test]
 fn a_thousand_rounds_without_reward_and_a_thousand_actions() {
-    for name in ["neural-linucb", "ofu-relu-plus"] {
+    for name in ["plausible", "neural-linucb", "ofu-relu-plus"] {
         a_thousand_rounds_without_reward(name);
         a_thousand_actions(name);
     }
@@ -171,20 +173,44 @@ fn a_thousand_actions(name: &str) {
     assert!(tried.len() > 900, "{name}: {} of 1,000 actions were tried", tried.len());
 }
 
-/// What tells nothing is said.
+/// What tells nothing is said, by policies for contexts of every kind.
 #[test]
-fn constant_features_and_rewards_are_named_in_explanations() {
-    for name in ["neural-linucb", "neural-linear", "neural-ucb", "ofu-relu-plus"] {
-        for (paid, said) in [
-            (0.0, "all 150 rewards so far were 0: there is nothing to learn from yet"),
-            (1.0, "1 of 2 features have never changed so far: they tell nothing"),
-        ] {
+fn what_tells_little_is_named_in_explanations() {
+    let plain = |round: u32| f64::from(round % 2);
+    let cases: [(&str, fn(u32) -> f64, fn(u32) -> f64, u32); 4] = [
+        ("all 150 rewards so far were 0: they tell no action from another", f64::from, |_| 0.0, 2),
+        ("1 of 2 features have never changed so far: they tell nothing", |_| 7.0, plain, 2),
+        ("all 150 rewards so far are of one action: there is no other to compare it with", f64::from, plain, 1),
+        ("150 rewards so far are of 50 actions: few of them can be known", f64::from, plain, 50),
+    ];
+    for name in ["plausible", "neural-linucb", "neural-ucb", "ofu-relu-plus", "gp-ucb", "oful", "lin-ts"] {
+        for (said, feature, reward, actions) in cases {
             let mut policy = make(name, 2);
             for round in 0..150 {
-                learn(policy.as_mut(), &[f64::from(round), 7.0], "a", paid * f64::from(round % 2));
+                let x = [libm::sin(f64::from(round)), feature(round)];
+                learn(policy.as_mut(), &x, &format!("{}", round % actions), reward(round));
             }
-            let asked = Action::Named { context: &[1.0, 7.0], name: "a", features: &[] };
+            let state = policy.snapshot().unwrap().to_json().unwrap();
+            let policy = Snapshot::parse(&state).unwrap().restore().unwrap();
+            let asked = Action::Named { context: &[1.0, 7.0], name: "0", features: &[] };
             assert_eq!(policy.explain(asked).unwrap().warning.as_deref(), Some(said), "{name}");
         }
+    }
+}
+
+/// Features of sizes that are orders apart are named by policies that take them as they come.
+#[test]
+fn sizes_that_are_far_apart_are_named_by_those_that_do_not_scale() {
+    for (name, scales) in [("plausible", true), ("neural-linucb", true), ("gp-ucb", false), ("oful", false)] {
+        let mut policy = make(name, 2);
+        for round in 0..150 {
+            let x = [1e6 * libm::sin(f64::from(round)), 1e-6 * libm::cos(f64::from(round))];
+            learn(policy.as_mut(), &x, ["a", "b"][round as usize % 2], f64::from(round % 3));
+        }
+        let asked = Action::Named { context: &[1.0, 0.0], name: "a", features: &[] };
+        let warning = policy.explain(asked).unwrap().warning;
+        let said =
+            warning.as_deref().is_some_and(|text| text.contains("go from 1e-6 to 1e6, and this policy takes them"));
+        assert_eq!((said, warning.is_none()), (!scales, scales), "{name}: {warning:?}");
     }
 }

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::heads::{Asked, Heads};
-use super::{check_features, state};
+use super::{check_features, contexts_lambda, state};
 use crate::ellipsoid::Ellipsoid;
 use crate::error::Result;
 use crate::linalg::axpy;
@@ -54,7 +54,7 @@ impl GradientHeads {
     /// Reads `lambda`, `matrix` and the settings of the network.
     pub(crate) fn read(dim: usize, params: &Params, key: Key) -> Result<Self> {
         let trained = Trained::read(dim, Inputs::Contexts, params, key)?;
-        let (lambda, size) = (params.real("lambda")?, trained.net().trunk_size());
+        let (lambda, size) = (contexts_lambda(params)?, trained.net().trunk_size());
         let matrix = match params.word("matrix")? {
             "full" => {
                 check(size)?;
@@ -186,7 +186,7 @@ impl Heads for GradientHeads {
     }
 
     fn warning(&self) -> Option<String> {
-        self.trained.warning()
+        self.trained.warning_of_training()
     }
 
     fn draws_normally(&self) -> bool {

@@ -83,6 +83,11 @@ pub trait Heads: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether it brings the numbers of x to one size.
+    fn scales(&self) -> bool {
+        true
+    }
+
     /// What is amiss, if something is.
     fn warning(&self) -> Option<String> {
         None

@@ -62,7 +62,7 @@ impl History {
             return None;
         }
         if self.ys.iter().all(|y| *y == self.ys[0]) {
-            return Some(format!("all {count} rewards so far were {}: there is nothing to learn from yet", self.ys[0]));
+            return Some(format!("all {count} rewards so far were {}: they tell no action from another", self.ys[0]));
         }
         let never_changed = |j: &usize| self.xs[*j..].iter().step_by(dim).all(|x| *x == self.xs[*j]);
         let constant = (0..dim).filter(never_changed).count();

@@ -11,8 +11,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Contexts, Entry, Policy, Restore, Rule, Sample, SharedModel, Snapshot, read_state, sampling};
-use crate::action::{Action, check_observation};
+use super::remarks::{Remarks, TAKES_ROWS};
+use super::{
+    Build, Contexts, Entry, Explanation, Policy, Restore, Rule, Sample, SharedModel, Snapshot, explain_by_score,
+    read_state, sampling,
+};
+use crate::action::{Action, check_observation, check_vector};
 use crate::belief::{
     BIAS, BUDGET, Belief, DEPTH, DISCOUNT, GaussianProcess, GaussianProcesses, KERNEL, LEEWAY, LENGTH, SIGMA, VARIANCE,
     restore_if,
@@ -100,11 +104,14 @@ pub struct GpTs {
     scale: f64,
     #[serde(rename = "model")]
     belief: GaussianProcess,
+    #[serde(default)]
+    remarks: Remarks,
 }
 
 impl GpTs {
     fn new(dim: usize, params: &Params) -> Result<Self> {
-        Ok(GpTs { scale: params.real("scale")?, belief: GaussianProcess::read(dim, params)? })
+        let belief = GaussianProcess::read(dim, params)?;
+        Ok(GpTs { scale: params.real("scale")?, belief, remarks: Remarks::new() })
     }
 
     /// What it knows.
@@ -130,6 +137,7 @@ impl Policy for GpTs {
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
         let x = check_observation(ENTRY.name, self.dim(), action, reward)?;
         self.belief.learn(x, reward);
+        self.remarks.see(x, reward);
         Ok(())
     }
 
@@ -142,6 +150,11 @@ impl Policy for GpTs {
     fn model(&self) -> (String, String) {
         let why = format!("it plays the best arm of one function, drawn with {} standard deviations", self.scale);
         (format!("a Gaussian process: {}", self.belief.kernel()), why)
+    }
+
+    fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
+        let said = explain_by_score(self, check_vector(ENTRY.name, self.dim(), action)?)?;
+        Ok(Explanation { warning: self.remarks.sentence(TAKES_ROWS), ..said })
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

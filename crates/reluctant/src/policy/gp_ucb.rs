@@ -8,8 +8,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Contexts, Entry, Policy, Restore, Rule, Sample, SharedModel, Snapshot, optimism, read_state};
-use crate::action::{Action, check_observation};
+use super::remarks::{Remarks, TAKES_ROWS};
+use super::{
+    Build, Contexts, Entry, Explanation, Policy, Restore, Rule, Sample, SharedModel, Snapshot, explain_by_score,
+    optimism, read_state,
+};
+use crate::action::{Action, check_observation, check_vector};
 use crate::belief::{
     BIAS, BUDGET, Belief, DEPTH, DISCOUNT, GaussianProcess, GaussianProcesses, KERNEL, LEEWAY, LENGTH, SIGMA, VARIANCE,
     restore_if,
@@ -97,11 +101,14 @@ pub struct GpUcb {
     beta: f64,
     #[serde(rename = "model")]
     belief: GaussianProcess,
+    #[serde(default)]
+    remarks: Remarks,
 }
 
 impl GpUcb {
     fn new(dim: usize, params: &Params) -> Result<Self> {
-        Ok(GpUcb { beta: params.real("beta")?, belief: GaussianProcess::read(dim, params)? })
+        let belief = GaussianProcess::read(dim, params)?;
+        Ok(GpUcb { beta: params.real("beta")?, belief, remarks: Remarks::new() })
     }
 
     /// What it knows.
@@ -127,6 +134,7 @@ impl Policy for GpUcb {
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
         let x = check_observation(ENTRY.name, self.dim(), action, reward)?;
         self.belief.learn(x, reward);
+        self.remarks.see(x, reward);
         Ok(())
     }
 
@@ -139,6 +147,11 @@ impl Policy for GpUcb {
     fn model(&self) -> (String, String) {
         let why = format!("it plays the arm of greatest mean + {} standard deviations", self.beta);
         (format!("a Gaussian process: {}", self.belief.kernel()), why)
+    }
+
+    fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
+        let said = explain_by_score(self, check_vector(ENTRY.name, self.dim(), action)?)?;
+        Ok(Explanation { warning: self.remarks.sentence(TAKES_ROWS), ..said })
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

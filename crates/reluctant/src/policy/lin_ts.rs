@@ -11,10 +11,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::independent::first_of_two;
+use super::remarks::{Remarks, TAKES_ROWS};
 use super::{
-    Build, Contexts, Entry, Fitted, Policy, Restore, Sample, Snapshot, confidence, observations, read_state, sampling,
+    Build, Contexts, Entry, Explanation, Fitted, Policy, Restore, Sample, Snapshot, confidence, explain_by_score,
+    observations, read_state, sampling,
 };
-use crate::action::{Action, check_observation};
+use crate::action::{Action, check_observation, check_vector};
 use crate::belief::{Belief, DEGREE, DISCOUNT, FEATURES, Linear};
 use crate::choice::Choice;
 use crate::error::{Error, Result};
@@ -58,12 +60,14 @@ pub struct LinTs {
     belief: Linear,
     /// vσ, the multiple of A^(−1/2) that the weights are drawn with.
     spread: f64,
+    #[serde(default)]
+    remarks: Remarks,
 }
 
 impl LinTs {
     fn new(dim: usize, params: &Params) -> Result<Self> {
         let spread = params.real("scale")? * params.real("sigma")?;
-        Ok(LinTs { belief: Linear::read(dim, params)?, spread })
+        Ok(LinTs { belief: Linear::read(dim, params)?, spread, remarks: Remarks::new() })
     }
 
     /// What it knows.
@@ -127,6 +131,7 @@ impl Policy for LinTs {
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
         let x = check_observation(ENTRY.name, self.dim(), action, reward)?;
         self.belief.learn(x, reward);
+        self.remarks.see(x, reward);
         Ok(())
     }
 
@@ -157,6 +162,11 @@ impl Policy for LinTs {
 
     fn network(&self) -> Option<Fitted> {
         (self.belief.ellipsoid().updates() > 0).then(|| Fitted::linear(&self.belief, self.dim()))
+    }
+
+    fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
+        let said = explain_by_score(self, check_vector(ENTRY.name, self.dim(), action)?)?;
+        Ok(Explanation { warning: self.remarks.sentence(TAKES_ROWS), ..said })
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

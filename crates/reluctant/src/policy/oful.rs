@@ -12,10 +12,12 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::remarks::{Remarks, TAKES_ROWS};
 use super::{
-    Build, Contexts, Entry, Fitted, Policy, Restore, Sample, Snapshot, confidence, observations, optimism, read_state,
+    Build, Contexts, Entry, Explanation, Fitted, Policy, Restore, Sample, Snapshot, confidence, explain_by_score,
+    observations, optimism, read_state,
 };
-use crate::action::{Action, check_observation};
+use crate::action::{Action, check_observation, check_vector};
 use crate::belief::{Belief, DEGREE, DISCOUNT, FEATURES, Linear};
 use crate::choice::Choice;
 use crate::ellipsoid::{Confidence, Ellipsoid};
@@ -84,6 +86,8 @@ pub struct Oful {
     /// At least ‖A⁻¹‖, which falls from update to update unless something is forgotten. Found when it is needed.
     #[serde(skip)]
     norm: OnceLock<f64>,
+    #[serde(default)]
+    remarks: Remarks,
 }
 
 impl Oful {
@@ -93,7 +97,7 @@ impl Oful {
         let count = belief.ellipsoid().dim();
         let log_det_offset = confidence::log_det_offset(params, false, count, confidence.lambda)?;
         let alpha = params.get("alpha").map(|_| params.real("alpha")).transpose()?;
-        Ok(Oful { belief, alpha, confidence, log_det_offset, norm: OnceLock::new() })
+        Ok(Oful { belief, alpha, confidence, log_det_offset, norm: OnceLock::new(), remarks: Remarks::new() })
     }
 
     /// What the width is a multiple of: the radius β of the confidence set, or α.
@@ -162,6 +166,7 @@ impl Policy for Oful {
     fn learn(&mut self, action: Action<'_>, reward: f64) -> Result<()> {
         let x = check_observation(ENTRY.name, self.dim(), action, reward)?;
         self.belief.learn(x, reward);
+        self.remarks.see(x, reward);
         if self.belief.forgets() || self.belief.ellipsoid().since_refresh().is_multiple_of(NORM_EVERY) {
             self.norm.take();
         }
@@ -195,6 +200,11 @@ impl Policy for Oful {
 
     fn network(&self) -> Option<Fitted> {
         (self.belief.ellipsoid().updates() > 0).then(|| Fitted::linear(&self.belief, self.dim()))
+    }
+
+    fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
+        let said = explain_by_score(self, check_vector(ENTRY.name, self.dim(), action)?)?;
+        Ok(Explanation { warning: self.remarks.sentence(TAKES_ROWS), ..said })
     }
 
     fn snapshot(&self) -> Result<Snapshot> {

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::independent::greatest;
 use super::named::{context_of, name_of};
+use super::remarks::{Reader, Remarks};
 use super::snapshot::{inconsistent, unreadable};
 use super::{Explanation, Fitted, Form, Policy, Snapshot};
 use crate::action::{Action, check_finite};
@@ -48,6 +49,7 @@ pub struct PerAction {
     /// What an action is thought of that has not been rewarded yet.
     untried: Box<dyn Policy>,
     policies: BTreeMap<Name, Box<dyn Policy>>,
+    remarks: Remarks,
 }
 
 /// The state as it is saved.
@@ -57,6 +59,8 @@ struct State {
     settings: Settings,
     key: Key,
     actions: BTreeMap<String, serde_json::Value>,
+    #[serde(default)]
+    remarks: Remarks,
 }
 
 impl PerAction {
@@ -67,7 +71,7 @@ impl PerAction {
         key: Key,
         untried: Box<dyn Policy>,
     ) -> Self {
-        PerAction { name, models, settings, key, untried, policies: BTreeMap::new() }
+        PerAction { name, models, settings, key, untried, policies: BTreeMap::new(), remarks: Remarks::new() }
     }
 
     pub(super) fn restore(
@@ -75,7 +79,7 @@ impl PerAction {
         state: serde_json::Value,
         models: impl Fn(usize, &Settings) -> Result<Arc<dyn Models>>,
     ) -> Result<Self> {
-        let State { dim, settings, key, actions } = serde_json::from_value(state).map_err(unreadable)?;
+        let State { dim, settings, key, actions, remarks } = serde_json::from_value(state).map_err(unreadable)?;
         let models = models(dim, &settings)?;
         let untried = models.make(key)?;
         let mut policies = BTreeMap::new();
@@ -86,7 +90,7 @@ impl PerAction {
             }
             policies.insert(Name::from(action), policy);
         }
-        Ok(PerAction { name, models, settings, key, untried, policies })
+        Ok(PerAction { name, models, settings, key, untried, policies, remarks })
     }
 
     /// The names of the actions that have been rewarded, in alphabetical order.
@@ -197,11 +201,13 @@ impl Policy for PerAction {
         let (context, name) = name_of(self.name, self.dim(), action)?;
         check_finite("the reward", reward)?;
         if let Some(policy) = self.policies.get_mut(name) {
-            return policy.learn(Action::Vector(context), reward);
+            policy.learn(Action::Vector(context), reward)?;
+        } else {
+            let mut policy = self.models.make(self.key.branch(name))?;
+            policy.learn(Action::Vector(context), reward)?;
+            self.policies.insert(Name::from(name), policy);
         }
-        let mut policy = self.models.make(self.key.branch(name))?;
-        policy.learn(Action::Vector(context), reward)?;
-        self.policies.insert(Name::from(name), policy);
+        self.remarks.see(context, reward);
         Ok(())
     }
 
@@ -238,6 +244,8 @@ impl Policy for PerAction {
         if !self.policies.contains_key(name) {
             explanation.why = format!("the action '{name}' has not been rewarded yet");
         }
+        // What one action's policy would remark on is no flaw of the rewards.
+        explanation.warning = self.remarks.sentence(Reader { scales: false, actions: Some(self.policies.len()) });
         Ok(explanation)
     }
 
@@ -246,7 +254,8 @@ impl Policy for PerAction {
         for (name, policy) in &self.policies {
             actions.insert(name.to_string(), policy.snapshot()?.state);
         }
-        let state = State { dim: self.dim(), settings: self.settings.clone(), key: self.key, actions };
+        let (settings, remarks) = (self.settings.clone(), self.remarks.clone());
+        let state = State { dim: self.dim(), settings, key: self.key, actions, remarks };
         Ok(Snapshot::of(self.name, &state)?.in_form(Form::PerAction))
     }
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::independent::greatest;
 use super::named::{context_of, name_of};
+use super::remarks::{Reader, Remarks};
 use super::rule::Rule;
 use super::snapshot::{inconsistent, unreadable};
 use super::{Explanation, Form, Policy, Snapshot};
@@ -45,6 +46,7 @@ pub struct Shared {
     heads: BTreeMap<Name, usize>,
     /// How many rewards there were.
     learnt: u64,
+    remarks: Remarks,
 }
 
 /// The state as it is saved.
@@ -55,22 +57,24 @@ struct State {
     names: Vec<String>,
     learnt: u64,
     belief: serde_json::Value,
+    #[serde(default)]
+    remarks: Remarks,
 }
 
 impl Shared {
     pub(super) fn new(name: &'static str, belief: Box<dyn Heads>, rule: Rule) -> Self {
-        Shared { name, rule, belief, heads: BTreeMap::new(), learnt: 0 }
+        Shared { name, rule, belief, heads: BTreeMap::new(), learnt: 0, remarks: Remarks::new() }
     }
 
     pub(super) fn restore(name: &'static str, state: serde_json::Value, model: SharedModel) -> Result<Self> {
-        let State { rule, names, learnt, belief } = serde_json::from_value(state).map_err(unreadable)?;
+        let State { rule, names, learnt, belief, remarks } = serde_json::from_value(state).map_err(unreadable)?;
         let belief = (model.restore)(belief)?;
         let heads: BTreeMap<Name, usize> = names.iter().enumerate().map(|(i, name)| (Name::from(&**name), i)).collect();
         let fits = heads.len() == names.len() && belief.count() == names.len();
         if !fits || !(1..=MAX_FEATURES).contains(&belief.dim()) {
             return Err(inconsistent());
         }
-        Ok(Shared { name, rule, belief, heads, learnt })
+        Ok(Shared { name, rule, belief, heads, learnt, remarks })
     }
 
     /// What it knows.
@@ -144,6 +148,7 @@ impl Policy for Shared {
         };
         self.belief.learn(head, context, reward);
         self.learnt = self.learnt.saturating_add(1);
+        self.remarks.see(context, reward);
         Ok(())
     }
 
@@ -171,20 +176,22 @@ impl Policy for Shared {
         });
         let score = scratch.scores.first().copied().unwrap_or_default();
         let known = self.heads.contains_key(name);
+        let reader = Reader { scales: self.belief.scales(), actions: Some(self.heads.len()) };
         Ok(Explanation {
             mean: score.mean,
             spread: score.width,
             exploring: self.exploring(),
             model: self.belief.describe().unwrap_or_else(|| self.name.to_owned()),
             why: if known { self.rule.to_string() } else { format!("the action '{name}' has not been rewarded yet") },
-            warning: self.belief.warning(),
+            warning: self.belief.warning().or_else(|| self.remarks.sentence(reader)),
         })
     }
 
     fn snapshot(&self) -> Result<Snapshot> {
         let mut names = vec![String::new(); self.heads.len()];
         self.heads.iter().for_each(|(name, head)| names[*head] = name.to_string());
-        let state = State { rule: self.rule, names, learnt: self.learnt, belief: self.belief.save()? };
+        let (belief, remarks) = (self.belief.save()?, self.remarks.clone());
+        let state = State { rule: self.rule, names, learnt: self.learnt, belief, remarks };
         Ok(Snapshot::of(self.name, &state)?.in_form(Form::Shared))
     }
 }

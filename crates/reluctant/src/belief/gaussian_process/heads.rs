@@ -111,6 +111,10 @@ impl Heads for GaussianProcesses {
         true
     }
 
+    fn scales(&self) -> bool {
+        false
+    }
+
     fn save(&self) -> Result<serde_json::Value> {
         state(self)
     }

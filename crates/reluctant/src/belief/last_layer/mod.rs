@@ -291,7 +291,7 @@ impl Heads for LastLayer {
     }
 
     fn warning(&self) -> Option<String> {
-        self.trained.warning()
+        self.trained.warning_of_training()
     }
 
     fn save(&self) -> Result<serde_json::Value> {

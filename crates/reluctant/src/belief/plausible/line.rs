@@ -92,6 +92,11 @@ impl Line {
         (self.squares, self.ridge.log_det_ratio())
     }
 
+    /// The reward of all of `seen` rounds, if it saw them all and there was no other.
+    pub(super) fn only_reward(&self, seen: u64) -> Option<f64> {
+        (self.squares == 0.0 && self.count == seen as f64 && seen > 0).then_some(self.origin)
+    }
+
     /// The size of a residual of the linear model.
     fn spread(&self) -> f64 {
         (self.squares / self.count.max(1.0)).sqrt()
