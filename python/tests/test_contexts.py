@@ -274,3 +274,14 @@ def test_until_it_is_used_it_may_become_either() -> None:
 def test_thompson_sampling_has_no_propensity_in_contexts_either() -> None:
     assert LinTs(2).select([1.0, 0.0], actions=["a", "b"]).propensity is None
     assert Uniform(2).select([1.0, 0.0], actions=["a", "b"]).propensity == 0.5
+
+
+def test_who_must_be_told_more_only_among_arms_can_be_made_for_contexts() -> None:
+    policy = OfuReluPlus(2)
+    assert policy.select([1.0, 0.0], actions=["a", "b"]).name in ("a", "b")
+    policy.update([1.0, 0.0], 1.0, action="a")
+    with pytest.raises(ValueError, match="neurons"):
+        OfuReluPlus(2).select(circle(3))
+    with pytest.raises(ValueError, match="neurons"):
+        OfuReluPlus(2).update([1.0, 0.0], 1.0)
+    assert OfuReluPlus(2, neurons=3).select(circle(3)).index is not None

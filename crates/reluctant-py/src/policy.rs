@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList, PyTuple};
 use reluctant::params::Param;
-use reluctant::{Action, Error, Key, Name, Scratch, Settings, policy};
+use reluctant::{Action, Error, Key, Name, Scratch, Settings, Space, policy};
 
 use crate::arrays::{Numbers, check_pairs};
 use crate::choice::{Choice, Explanation, Kept};
@@ -43,6 +43,17 @@ fn opened(py: Python<'_>, fitted: policy::Fitted) -> PyResult<Bound<'_, PyAny>> 
     })
 }
 
+/// A policy that has seen nothing: for vectors, or for contexts if only those for vectors must be told more. What is
+/// seen first decides.
+fn made(entry: &policy::Entry, dim: usize, settings: &Settings, key: Key) -> Result<Box<dyn reluctant::Policy>, Error> {
+    let is_missing = |built: &Result<_, Error>| matches!(built, Err(Error::Missing { .. }));
+    let built = entry.build(dim, settings, key);
+    if is_missing(&built) && is_missing(&entry.build(dim, &Settings::new(), key)) {
+        return entry.build(Space::contexts(dim), settings, key).or(built);
+    }
+    built
+}
+
 #[pymethods]
 impl Policy {
     #[new]
@@ -62,7 +73,7 @@ impl Policy {
         let settings = entry.spelled(&settings).map_err(refuse_keywords)?;
         let dim = whole("dim", dim, 1..=policy::MAX_FEATURES as u64)? as usize;
         let seed = whole("seed", seed, 0..=u64::MAX)?;
-        let policy = policy::build(kind, dim, &settings, Key::new(seed)).map_err(refuse_keywords)?;
+        let policy = made(entry, dim, &settings, Key::new(seed)).map_err(refuse_keywords)?;
         let state = State { policy, scratch: Scratch::default(), rounds: 0, fresh: true };
         Ok(Policy { entry, dim, seed, settings, state: Mutex::new(state) })
     }

@@ -214,3 +214,15 @@ fn sizes_that_are_far_apart_are_named_by_those_that_do_not_scale() {
         assert_eq!((said, warning.is_none()), (!scales, scales), "{name}: {warning:?}");
     }
 }
+
+/// What acts is said in words, not by the name of the policy.
+#[test]
+fn every_model_is_described_in_words() {
+    for name in POLICIES.into_iter().chain(["gp-ucb", "gp-ts"]) {
+        let mut policy = make(name, 2);
+        learn(policy.as_mut(), &[1.0, 0.0], "a", 1.0);
+        let asked = Action::Named { context: &[1.0, 0.0], name: "a", features: &[] };
+        let model = policy.explain(asked).unwrap().model;
+        assert!(model.split(' ').count() > 4 && !model.contains(name), "{name}: {model}");
+    }
+}

@@ -83,6 +83,10 @@ impl<B: Heads + Clone + Serialize + DeserializeOwned> Heads for Averaged<B> {
         self.members[0].kind()
     }
 
+    fn describe(&self) -> String {
+        format!("{}; {} of them, averaged", self.members[0].describe(), self.members.len())
+    }
+
     fn dim(&self) -> usize {
         self.members[0].dim()
     }
@@ -111,6 +115,10 @@ impl<B: Heads + Clone + Serialize + DeserializeOwned> Heads for Averaged<B> {
 
     fn warning(&self) -> Option<String> {
         self.members.iter().find_map(Heads::warning)
+    }
+
+    fn scales(&self) -> bool {
+        self.members[0].scales()
     }
 
     fn save(&self) -> Result<serde_json::Value> {

@@ -43,6 +43,10 @@ impl<B: Belief + Clone + Serialize + fmt::Debug> Heads for Each<B> {
         self.fresh.kind()
     }
 
+    fn describe(&self) -> String {
+        format!("for each action {}", self.fresh.describe())
+    }
+
     fn dim(&self) -> usize {
         self.fresh.dim()
     }
@@ -74,6 +78,10 @@ impl<B: Belief + Clone + Serialize + fmt::Debug> Heads for Each<B> {
         let drawn = actions.iter().map(|(name, head)| self.of(head).draw_at(x, scale, key.branch(name), scratch).1);
         let values = drawn.collect();
         scratch.numbers = values;
+    }
+
+    fn scales(&self) -> bool {
+        false
     }
 
     fn save(&self) -> Result<serde_json::Value> {

@@ -87,6 +87,10 @@ impl Heads for Ensemble {
         "ensemble"
     }
 
+    fn describe(&self) -> String {
+        "networks that all actions share, each trained on its own sample of what was seen".to_owned()
+    }
+
     fn dim(&self) -> usize {
         self.crowd.dim()
     }

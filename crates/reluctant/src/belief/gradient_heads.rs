@@ -10,6 +10,7 @@ use super::heads::{Asked, Heads};
 use super::{check_features, contexts_lambda, state};
 use crate::ellipsoid::Ellipsoid;
 use crate::error::Result;
+use crate::limits::in_limit;
 use crate::linalg::axpy;
 use crate::network::{Inputs, Trained};
 use crate::params::Params;
@@ -22,8 +23,18 @@ pub struct GradientHeads {
     trained: Trained,
     lambda: f64,
     matrix: Matrix,
+    /// Rewards in a batch: network and matrix change at its end.
+    #[serde(default = "one")]
+    batch: usize,
+    /// Heads and contexts of the batch so far.
+    #[serde(default)]
+    pending: Vec<(usize, Vec<f64>)>,
     #[serde(skip)]
     work: Work,
+}
+
+fn one() -> usize {
+    1
 }
 
 /// U.
@@ -48,10 +59,14 @@ impl GradientHeads {
             Matrix::Diagonal(diagonal) => diagonal.len() == size && diagonal.iter().all(|u| *u > 0.0 && u.is_finite()),
             Matrix::Full(ellipsoid) => ellipsoid.dim() == size,
         };
-        fits && self.lambda > 0.0 && self.trained.is_consistent() && !self.trained.is_growing()
+        let (heads, dim) = (self.trained.heads(), self.trained.dim());
+        let is_sound =
+            |(head, x): &(usize, Vec<f64>)| *head < heads && x.len() == dim && x.iter().all(|x| in_limit(*x));
+        let waits = self.pending.len() < self.batch && self.pending.iter().all(is_sound);
+        fits && waits && self.lambda > 0.0 && self.trained.is_consistent() && !self.trained.is_growing()
     }
 
-    /// Reads `lambda`, `matrix` and the settings of the network.
+    /// Reads `lambda`, `matrix`, `batch` and the settings of the network.
     pub(crate) fn read(dim: usize, params: &Params, key: Key) -> Result<Self> {
         let trained = Trained::read(dim, Inputs::Contexts, params, key)?;
         let (lambda, size) = (contexts_lambda(params)?, trained.net().trunk_size());
@@ -62,7 +77,8 @@ impl GradientHeads {
             }
             _ => Matrix::Diagonal(vec![lambda; size]),
         };
-        Ok(GradientHeads { trained, lambda, matrix, work: Work::default() })
+        let batch = params.size("batch")?;
+        Ok(GradientHeads { trained, lambda, matrix, batch, pending: Vec::new(), work: Work::default() })
     }
 
     /// Mean, and gᵀU⁻¹g, of every action at a scaled x with its hidden units; `each` of them is told.
@@ -103,6 +119,20 @@ impl GradientHeads {
         }
     }
 
+    /// Lets the matrix know of a choice.
+    fn count_gradient(&mut self, head: usize, x: &[f64]) {
+        let mut work = std::mem::take(&mut self.work);
+        self.trained.features(x, &mut work.scaled, &mut work.hidden);
+        self.gradient(head, &work.scaled, &work.hidden, &mut work.gradient);
+        match &mut self.matrix {
+            Matrix::Diagonal(diagonal) => {
+                diagonal.iter_mut().zip(&work.gradient).for_each(|(u, g)| *u = (*u + *g * *g).min(f64::MAX));
+            }
+            Matrix::Full(ellipsoid) => ellipsoid.update(&work.gradient, 0.0),
+        }
+        self.work = work;
+    }
+
     /// The gradient of an action's value, into `gradient`.
     fn gradient(&self, head: usize, scaled: &[f64], hidden: &[f64], gradient: &mut Vec<f64>) {
         let net = self.trained.net();
@@ -131,6 +161,10 @@ impl Heads for GradientHeads {
         "network gradients"
     }
 
+    fn describe(&self) -> String {
+        "a network that all actions share, linear in its gradients, with a head for each".to_owned()
+    }
+
     fn dim(&self) -> usize {
         self.trained.dim()
     }
@@ -153,17 +187,17 @@ impl Heads for GradientHeads {
     }
 
     fn learn(&mut self, head: usize, x: &[f64], y: f64) {
-        let mut work = std::mem::take(&mut self.work);
-        self.trained.features(x, &mut work.scaled, &mut work.hidden);
-        self.gradient(head, &work.scaled, &work.hidden, &mut work.gradient);
-        match &mut self.matrix {
-            Matrix::Diagonal(diagonal) => {
-                diagonal.iter_mut().zip(&work.gradient).for_each(|(u, g)| *u = (*u + *g * *g).min(f64::MAX));
+        self.trained.keep(head, x, y);
+        if self.batch == 1 {
+            self.count_gradient(head, x);
+        } else {
+            self.pending.push((head, x.to_vec()));
+            if self.pending.len() < self.batch {
+                return;
             }
-            Matrix::Full(ellipsoid) => ellipsoid.update(&work.gradient, 0.0),
+            std::mem::take(&mut self.pending).iter().for_each(|(head, x)| self.count_gradient(*head, x));
         }
-        self.work = work;
-        self.trained.observe(head, x, y);
+        self.trained.train_if_due();
     }
 
     fn predict(&self, x: &[f64], actions: Asked<'_>, scale: f64, scratch: &mut Scratch) {
@@ -254,6 +288,49 @@ mod tests {
             assert!((scratch.scores()[2].width / fresh - 1.0).abs() < 1e-12);
             assert_eq!(scratch.scores()[2].mean, rewards.reward(0.0));
         }
+    }
+
+    /// In batches of three nothing changes until the third reward; then the matrix is as if the network of before had
+    /// seen each reward by itself. A state that was saved within a batch goes on to the bit.
+    #[test]
+    fn batches_change_nothing_until_they_are_full() {
+        let made = |batch: u64| {
+            let given = Settings::new().with("batch", batch).with("width", 4u64).with("growth", 1e-9);
+            let params = Params::resolve("toy", NETWORK_GRADIENTS, &given).unwrap();
+            let mut belief = GradientHeads::read(2, &params, Key::new(1)).unwrap();
+            belief.add("a").unwrap();
+            belief
+        };
+        let (mut one, mut three) = (made(1), made(3));
+        let mut stream = Key::new(2).stream();
+        let data: Vec<_> = (0..3).map(|_| ([normal(&mut stream), normal(&mut stream)], normal(&mut stream))).collect();
+        let network = |belief: &GradientHeads| belief.save().unwrap()["trained"]["net"].clone();
+        let (start, names) = (network(&three), [Name::from("a")]);
+        let width = |belief: &GradientHeads| {
+            let mut scratch = Scratch::default();
+            belief.predict(&[0.4, -0.9], Asked::new(&names, &[Some(0)]), 1.0, &mut scratch);
+            scratch.scores()[0].width
+        };
+        let before = width(&three);
+        for (x, y) in &data[..2] {
+            three.learn(0, x, *y);
+            assert_eq!((network(&three), width(&three)), (start.clone(), before));
+        }
+        let mut restored: GradientHeads = serde_json::from_value(three.save().unwrap()).unwrap();
+        assert!(restored.is_consistent());
+        let mut expected = made(1);
+        for (x, _) in &data {
+            expected.count_gradient(0, x);
+        }
+        let (x, y) = data[2];
+        three.learn(0, &x, y);
+        restored.learn(0, &x, y);
+        assert_eq!(three.save().unwrap(), restored.save().unwrap());
+        assert_ne!(network(&three), start);
+        let diagonal = |belief: &GradientHeads| belief.save().unwrap()["matrix"].clone();
+        assert_eq!(diagonal(&three), diagonal(&expected));
+        data.iter().for_each(|(x, y)| one.learn(0, x, *y));
+        assert_ne!(diagonal(&three), diagonal(&one));
     }
 
     /// Value and gradient of a head at x, in scaled units.

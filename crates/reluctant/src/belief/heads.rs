@@ -78,9 +78,9 @@ pub trait Heads: fmt::Debug + Send + Sync {
         false
     }
 
-    /// What it is, with what it has found out, if a name does not say it all.
-    fn describe(&self) -> Option<String> {
-        None
+    /// What it takes rewards for, in words, with what it has found out.
+    fn describe(&self) -> String {
+        self.kind().to_owned()
     }
 
     /// Whether it brings the numbers of x to one size.

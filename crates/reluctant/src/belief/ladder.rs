@@ -299,11 +299,11 @@ impl Heads for Ladder {
     }
 
     /// The steps, those of most weight first.
-    fn describe(&self) -> Option<String> {
+    fn describe(&self) -> String {
         let mut steps: Vec<&Step> = self.steps.iter().collect();
         steps.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         let say = |step: &&Step| format!("{} ({:.0} % of the weight)", step.model, 100.0 * step.weight);
-        Some(steps.iter().map(say).collect::<Vec<_>>().join(", "))
+        steps.iter().map(say).collect::<Vec<_>>().join(", ")
     }
 
     fn save(&self) -> Result<serde_json::Value> {

@@ -82,7 +82,7 @@ pub(crate) const NETWORK_GRADIENTS: &[Param] = &[
         "batch",
         Initial::count(1),
         Kind::Count { min: 1, max: MAX_STEPS },
-        "on rows: network and widths change only once in so many rewards",
+        "network and widths change only once in so many rewards",
     ),
     GROWTH,
     EPOCHS,

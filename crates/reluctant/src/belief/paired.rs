@@ -52,6 +52,10 @@ impl<M: Heads + Serialize, S: Heads + Serialize> Heads for Paired<M, S> {
         self.mean.kind()
     }
 
+    fn describe(&self) -> String {
+        format!("{}; widths are those of {}", self.mean.describe(), self.spread.describe())
+    }
+
     fn dim(&self) -> usize {
         self.mean.dim()
     }
@@ -90,6 +94,10 @@ impl<M: Heads + Serialize, S: Heads + Serialize> Heads for Paired<M, S> {
 
     fn warning(&self) -> Option<String> {
         self.mean.warning().or_else(|| self.spread.warning())
+    }
+
+    fn scales(&self) -> bool {
+        self.mean.scales() && self.spread.scales()
     }
 
     fn save(&self) -> Result<serde_json::Value> {

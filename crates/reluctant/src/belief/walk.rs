@@ -53,6 +53,10 @@ impl Heads for Walk {
         "walk"
     }
 
+    fn describe(&self) -> String {
+        "a network that all actions share and that walks through the posterior by noisy gradient steps".to_owned()
+    }
+
     fn dim(&self) -> usize {
         self.trained.dim()
     }

@@ -235,14 +235,26 @@ impl Trained {
         hidden.push(1.0);
     }
 
-    /// Keeps a reward. True if the network was trained: then features, scaling and values are others than before.
-    pub(crate) fn observe(&mut self, head: usize, x: &[f64], y: f64) -> bool {
+    /// Keeps a reward, of which it learns nothing before [`Self::train_if_due`].
+    pub(crate) fn keep(&mut self, head: usize, x: &[f64], y: f64) {
         self.history.add(head, x, y);
+    }
+
+    /// Trains the network if the rewards have grown by so much. Then features, scaling and values are others than
+    /// before.
+    pub(crate) fn train_if_due(&mut self) -> bool {
         let due = self.history.len() >= self.next;
         if due {
             self.next = self.training.next(self.history.len());
             self.train();
         }
+        due
+    }
+
+    /// Keeps a reward and learns of it. True if the network was trained.
+    pub(crate) fn observe(&mut self, head: usize, x: &[f64], y: f64) -> bool {
+        self.keep(head, x, y);
+        let due = self.train_if_due();
         if let Some(langevin) = self.langevin {
             self.history.catch_up();
             let mut stream = self.key.round(self.history.len() as u64).purpose(Purpose::Noise).stream();

@@ -211,6 +211,14 @@ impl Heads for AnyHeads {
         self.get().kind()
     }
 
+    fn describe(&self) -> String {
+        self.get().describe()
+    }
+
+    fn scales(&self) -> bool {
+        self.get().scales()
+    }
+
     fn dim(&self) -> usize {
         self.get().dim()
     }

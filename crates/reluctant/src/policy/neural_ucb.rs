@@ -26,8 +26,8 @@
 //! In contexts with named actions there is one network for all of them: the hidden layer is shared, with biases, and
 //! each action has a head, its own output weights and bias. The gradient of an action's value lives in the hidden layer
 //! and in its head. Inputs and rewards are scaled by what was seen. Training is by Adam and not after every reward, but
-//! when the number of rewards has grown by the share `growth` (`network/trained.rs`); `preset`, `update` and `steps` do
-//! not matter there. The score is the authors', fₐ + √(λν·gₐᵀU⁻¹gₐ).
+//! when the number of rewards has grown by the share `growth` (`network/trained.rs`), within batches never; `preset`,
+//! `update` and `steps` do not matter there. The score is the authors', fₐ + √(λν·gₐᵀU⁻¹gₐ).
 
 use serde::{Deserialize, Serialize};
 

@@ -165,7 +165,7 @@ impl Policy for Shared {
     }
 
     fn model(&self) -> (String, String) {
-        (format!("{}, with a head for each action", self.name), self.rule.to_string())
+        (self.belief.describe(), self.rule.to_string())
     }
 
     fn explanation(&self, action: Action<'_>) -> Result<Explanation> {
@@ -181,7 +181,7 @@ impl Policy for Shared {
             mean: score.mean,
             spread: score.width,
             exploring: self.exploring(),
-            model: self.belief.describe().unwrap_or_else(|| self.name.to_owned()),
+            model: self.belief.describe(),
             why: if known { self.rule.to_string() } else { format!("the action '{name}' has not been rewarded yet") },
             warning: self.belief.warning().or_else(|| self.remarks.sentence(reader)),
         })

@@ -63,6 +63,10 @@ impl Heads for GaussianProcesses {
         "Gaussian processes"
     }
 
+    fn describe(&self) -> String {
+        "a Gaussian process for each action, with a kernel that all share".to_owned()
+    }
+
     fn dim(&self) -> usize {
         self.frame.dim
     }

@@ -248,6 +248,12 @@ impl Heads for LastLayer {
         "last layer"
     }
 
+    fn describe(&self) -> String {
+        let layer =
+            if self.trained.is_growing() { "a layer that grows with the rewards, and x" } else { "the last layer" };
+        format!("for each action a linear function of {layer}, in a network that all share")
+    }
+
     fn dim(&self) -> usize {
         self.trained.dim()
     }
