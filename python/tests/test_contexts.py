@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import SAMPLES, circle
-from reluctant import Choice, LinTs, Oful, OfuRelu, Policy, Uniform
+from reluctant import Choice, LinTs, Oful, OfuRelu, OfuReluPlus, Policy, Uniform
 
 each = pytest.mark.parametrize(("cls", "settings"), SAMPLES)
 WEIGHTS = {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [-1.0, 0.5], "d": [0.7, 0.7]}

@@ -159,16 +159,13 @@ impl Content {
 }
 
 fn check_classes(name: &str, classes: &[String]) -> Outcome<()> {
-    match classes {
-        [only] => {
-            Err(Fault::whole(format!("the class in column '{name}' is '{only}' in every row; at least two are needed")))
-        }
-        many if many.len() > MAX_CATEGORIES => Err(Fault::whole(format!(
-            "column '{name}' has {} classes, but only up to {MAX_CATEGORIES} can be actions; is it really the class?",
-            many.len()
-        ))),
-        _ => Ok(()),
+    if classes.len() <= MAX_CATEGORIES {
+        return Ok(());
     }
+    Err(Fault::whole(format!(
+        "column '{name}' has {} classes, but only up to {MAX_CATEGORIES} can be actions; is it really the class?",
+        classes.len()
+    )))
 }
 
 /// The number of a cell, NaN where it is missing, of a size that policies can square.
