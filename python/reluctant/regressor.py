@@ -126,16 +126,19 @@ class ReluRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 class PlausibleRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """A mean and a spread from all models that the data leave plausible: what the policy ``plausible`` believes.
 
-    A linear function, networks of one to sixteen ReLUs and networks of infinitely many (a Gaussian process) are
-    compared by evidence, and the one that explains the data best predicts. Nothing need be told. Rows are learned one
-    after the other, so :meth:`partial_fit` goes on where :meth:`fit` ended.
+    A linear function, networks of up to sixteen ReLUs and networks of infinitely many (a Gaussian process) are compared
+    by evidence, and the one that explains the data best predicts. Nothing need be told. Rows are learned one after the
+    other, so :meth:`partial_fit` goes on where :meth:`fit` ended.
 
     The columns of ``X`` are centred and brought to size 1, and so are the targets, by the first rows that come.
 
     Parameters
     ----------
     n_neurons : int or None, default None
-        The number of ReLUs, if it is known: then only such networks (and a linear function) are considered.
+        The number of ReLUs, if it is known: then only networks of about as many ReLUs, of any signs and lengths, and a
+        linear function are considered.
+    sigma : float or None, default None
+        The standard deviation of the noise of a target, as a first guess that residuals correct; None: it is found.
     n_networks : int, default 32
         How many networks are kept; four times as many while there are few rows.
     budget : int, default 2000
@@ -166,11 +169,13 @@ class PlausibleRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         n_neurons: int | None = None,
         *,
+        sigma: float | None = None,
         n_networks: int = 32,
         budget: int = 2000,
         random_state: Any = 0,
     ) -> None:
         self.n_neurons = n_neurons
+        self.sigma = sigma
         self.n_networks = n_networks
         self.budget = budget
         self.random_state = random_state
@@ -194,8 +199,11 @@ class PlausibleRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
             # A belief is about vectors of at least two numbers.
             dim = max(2, int(np.count_nonzero(self._columns.used)))
+            # In units of the data nothing says that neurons have length 1. Who tells nothing lets evidence decide.
+            told = {} if self.n_neurons is None else {"signs": "free"}
+            sigma = None if self.sigma is None else float(self.sigma) / self._height
             kept = {"networks": self.n_networks, "budget": self.budget}
-            self.belief_ = PlausibleNetworks(dim, self.n_neurons, signs="free", seed=seed, **kept)
+            self.belief_ = PlausibleNetworks(dim, self.n_neurons, sigma=sigma, seed=seed, **told, **kept)
         self.belief_.learn(self._inputs(rows), (targets - self._level) / self._height)
         return self
 

@@ -180,7 +180,11 @@ pub enum Error {
 impl Error {
     /// Shorthand for [`Error::OutOfRange`].
     pub fn out_of_range(name: impl Into<Cow<'static, str>>, value: impl ToString, allowed: impl ToString) -> Self {
-        Error::OutOfRange { name: name.into(), value: value.to_string(), allowed: allowed.to_string() }
+        let mut value = value.to_string();
+        if value.is_empty() {
+            value = "\"\"".to_owned();
+        }
+        Error::OutOfRange { name: name.into(), value, allowed: allowed.to_string() }
     }
 
     /// Shorthand for [`Error::UnexpectedContext`].

@@ -361,6 +361,11 @@ mod tests {
         assert_eq!(kinks("0, -1", "0, 1, 2"), "kinks = 0, -1 is out of range: increasing numbers");
         assert!(kinks("0", "1, 1").starts_with("slopes = 1, 1 is out of range: slopes that differ"));
         assert!(kinks("0, x", "1").starts_with("kinks = 0, x is out of range: numbers with commas between them"));
+        assert!(kinks("", "1").starts_with("kinks = \"\" is out of range: "));
+        assert_eq!(
+            kinks("1, 1.5", "0, 1, 0"),
+            "kinks = 1, 1.5 is out of range: at least one between -1 and 1, which the inputs of neurons do not leave here"
+        );
         let said_kinks = said(&plain.clone().with("activation", "kinks"));
         assert!(said_kinks.starts_with("kinks is missing: increasing numbers"), "{said_kinks}");
         for wrong in ["long", "2, 1", "0, 1", "-1, 2", "1"] {
@@ -369,8 +374,14 @@ mod tests {
         }
         let sphere = plain.clone().with("dim", 4u64).with("actions", "sphere");
         assert!(said(&sphere.clone().with("biases", 0.5)).starts_with("dim = 4 is out of range: 2 or 3 for the whole"));
-        assert!(said(&sphere.with("activation", "hard-tanh")).starts_with("dim = 4 is out of range: 2 or 3 for"));
-        let many = plain.with("neurons", 40u64).with("activation", "hard-tanh");
+        assert!(
+            said(&sphere.with("activation", "hard-tanh").with("lengths", "normal")).starts_with("dim = 4 is out of")
+        );
+        let straight = said(&plain.clone().with("activation", "hard-tanh"));
+        assert!(
+            straight.starts_with("activation = hard-tanh is out of range: one with a kink between -1 and 1, which")
+        );
+        let many = plain.with("neurons", 40u64).with("activation", "hard-tanh").with("lengths", "normal");
         assert!(said(&many).starts_with("neurons = 40 is out of range: at most 64 kinks"));
     }
 

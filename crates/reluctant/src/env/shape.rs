@@ -97,7 +97,10 @@ impl Shape {
         match name {
             "relu" => {}
             "leaky" => words.push(format!("leaky {slope}")),
-            "kinks" => words.push(format!("{} kinks", activation.kinks().len())),
+            "kinks" => words.push(match activation.kinks().len() {
+                1 => "1 kink".to_owned(),
+                more => format!("{more} kinks"),
+            }),
             _ => words.push(name.to_owned()),
         }
         if lengths != "unit" {
@@ -106,8 +109,9 @@ impl Shape {
         if biases > 0.0 {
             words.push(format!("biases up to {biases}"));
         }
-        let neurons = params.size("neurons")?;
-        Ok(Shape { neurons, lengths: read_lengths(lengths)?, biases, activation, slope, words })
+        let (neurons, lengths) = (params.size("neurons")?, read_lengths(lengths)?);
+        check_reach((name, &activation), lengths, biases)?;
+        Ok(Shape { neurons, lengths, biases, activation, slope, words })
     }
 
     /// The network with these directions and signs.
@@ -152,6 +156,25 @@ fn own_activation(params: &Params) -> Result<Activation> {
         number_list(name, params.text(name).ok_or_else(missing)?)
     };
     Activation::new(list("kinks", INCREASING)?, list("slopes", ONE_MORE)?)
+}
+
+/// An error if no input of a neuron comes to a kink: the network would be linear.
+fn check_reach((name, activation): (&str, &Activation), lengths: Lengths, biases: f64) -> Result<()> {
+    let longest = match lengths {
+        Lengths::Unit => 1.0,
+        Lengths::Normal => return Ok(()),
+        Lengths::Between(_, greatest) => greatest,
+    };
+    let reach = longest + biases;
+    if activation.kinks().iter().any(|kink| kink.abs() < reach) {
+        return Ok(());
+    }
+    let within = format!("between -{reach} and {reach}, which the inputs of neurons do not leave here");
+    if name == "kinks" {
+        let kinks: Vec<String> = activation.kinks().iter().map(f64::to_string).collect();
+        return Err(Error::out_of_range("kinks", kinks.join(", "), format!("at least one {within}")));
+    }
+    Err(Error::out_of_range("activation", name, format!("one with a kink {within}; or give lengths or biases")))
 }
 
 fn read_lengths(text: &str) -> Result<Lengths> {

@@ -1,10 +1,15 @@
 //! `gp-ucb`: optimism on a Gaussian process.
 //!
-//! The arm of greatest mean + β·sd under the posterior of a Gaussian process.
+//! The arm of greatest mean + β·sd under the posterior of a Gaussian process. With `kernel = "relu"` or `"relu-ntk"`,
+//! those of infinitely wide networks, this is KernelUCB and NTK-UCB (Kassraie and Krause 2022).
 //!
 //! Length-scale and signal variance are given, or fitted by evidence when there are 16, 32, … 256 observations. At most
 //! `budget` points are kept, but no observation is forgotten: what the points do not express is projected onto them.
 //! The mean reward before any observation is zero.
+//!
+//! `kernel = "auto"` compares 33 kernels (`gp/candidates.rs`): those of wide ReLU networks with one to three hidden
+//! layers, tangent kernels with one and two, RBF and Matérn's with ν = 3/2 and 5/2, each at four length-scales, and the
+//! ReLU network without biases. `relu-gate` and a tangent kernel of depth 3 must be asked for.
 
 use serde::{Deserialize, Serialize};
 

@@ -100,7 +100,7 @@ pub(super) const ENTRY: Entry = Entry {
             "norm_bound",
             Initial::Auto("√(k(4 + (1 + slope)²)), the paper's √(5k) for ReLUs; √(3k) (authors)"),
             Kind::NOT_NEGATIVE,
-            "bound S on the norm of the true weights",
+            "bound S on the norm of the true weights; the computed one is for neurons of length 1",
         ),
         Param::new(
             "radius_sigma",

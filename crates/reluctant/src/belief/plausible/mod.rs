@@ -26,16 +26,18 @@
 //!    are refuted.
 //! 2. **The plausible networks** ([`ensemble`]): refitted by a few Levenberg–Marquardt steps ([`refit`]) and drawn from
 //!    the posterior from there ([`draws`]), weighed by likelihood, started anew when they fall out, challenged by new
-//!    ones ([`renewal`]). Members may differ in their number of neurons, near the one given or, if none is given, from
-//!    1 to 16, and are weighed by their evidence, in which an unknown costs what the data says about it; if none is
-//!    given, neurons of any signs and lengths come and go ([`births`]), and in the first rounds members are also
-//!    weighed by what each size had predicted ([`sizes`]). If nothing is told a third of them are networks of ones, the
-//!    others have any signs and lengths, and evidence decides between them, too. σ is a first guess, that of the
-//!    Gaussian process as soon as it has found one, corrected by the residuals. In many
-//!    dimensions networks have too many unknowns to be fitted in every round: beyond a limit ([`form`]) there are none
-//!    unless they are told.
+//!    ones ([`renewal`]). Members may differ in their number of neurons and are weighed by their evidence, in which an
+//!    unknown costs what the data says about it. If the number is given they have about as many. If it is not they
+//!    have up to 16, fewer where there are many dimensions: from 1 on if they are networks of ones, from 4 on if they
+//!    have any signs and lengths ([`form`]). Then neurons of any signs and lengths come and go ([`births`]), and in the
+//!    first rounds members are also weighed by what each size had predicted ([`sizes`]). If nothing is told a third of
+//!    them are networks of ones, the others have any signs and lengths, and evidence decides between them, too. σ is a
+//!    first guess, that of the Gaussian process as soon as it has found one, corrected by the residuals. In many
+//!    dimensions networks have too many unknowns to be fitted in every round: beyond a limit there are none unless
+//!    they are told.
 //! 3. **A Gaussian process** ([`infinite`]), if the number of neurons is not given: networks of infinitely many neurons
-//!    and other kernels, by evidence. It is believed while its evidence exceeds that of the best network.
+//!    and other kernels, by evidence. It is believed when its evidence exceeds that of the best network by enough; in
+//!    the first rounds unless that of the network exceeds its own by enough.
 //!
 //! What was seen is kept, condensed when it is too much ([`history`], [`condense`]). Every number that was chosen, not
 //! derived, stands in [`constants`].
@@ -68,6 +70,7 @@ use serde::{Deserialize, Serialize};
 use super::{Belief, check_features, restore_if, state};
 use crate::error::{Error, Result};
 use crate::kernels::network_values;
+use crate::limits::MAX_FEATURES;
 use crate::offer::Rows;
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, Stream};
@@ -129,7 +132,12 @@ impl PlausibleOptions {
         };
         let form = Form { dim, neurons: self.neurons, shape };
         if self.neurons > 0 {
-            check_features((form.sizes().1 + 1) * dim, "dim times neurons + 4")?;
+            let unknowns = form.sizes().1 + 1;
+            if unknowns * dim > MAX_FEATURES {
+                let (most, neurons) = (MAX_FEATURES / unknowns, self.neurons);
+                let allowed = format!("at most {most} if {neurons} neurons are told; \"auto\" takes any number");
+                return Err(Error::out_of_range("dim", dim, allowed));
+            }
         } else {
             check_features(dim + 1, "dim + 1")?;
         }

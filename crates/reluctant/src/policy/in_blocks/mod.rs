@@ -7,8 +7,8 @@
 //! Whether rows are in blocks, and how wide these are, is found out from the rows that were rewarded. As soon as two of
 //! them lie in different blocks of the least width that fits all, the belief for contexts learns them, and acts. Until
 //! then rows are rows; and they are rows for good as soon as one of them has numbers in both halves, say, or when
-//! [`PATIENCE`] rows were seen. A later row that does not fit is chosen at once, since nothing is known of its kind; with
-//! its reward the blocks become wider, or rows are rows for good, and everything seen is learnt anew.
+//! [`PATIENCE`] rows were seen. A later row that does not fit is chosen at once, since nothing is known of its kind;
+//! with its reward the blocks become wider, or rows are rows for good, and everything seen is learnt anew.
 //!
 //! A row of zeros does not say which action it is: its reward teaches nothing.
 

@@ -29,7 +29,7 @@ impl Frozen {
         width * self.sigma
     }
 
-    /// The same as the theorem has it.
+    /// The same as the theorem has it, with S = √(5k), the norm of the paper's Θ̃ for neurons of length 1.
     pub(super) fn theorem_radius(&self, lambda: f64, delta: f64) -> f64 {
         let neurons = self.regime.network().neurons() as f64;
         let confidence = Confidence { lambda, sigma: self.sigma, delta, norm_bound: (5.0 * neurons).sqrt() };

@@ -19,8 +19,9 @@
 //! Where named actions share a context the models are others, with a hidden layer for all actions ([`in_contexts`]).
 //!
 //! **Proven** is only what the paper proves of the frozen stage: if the frozen activations are right and the noise is
-//! not above the level in use, `radius = "theorem"` has OFU-ReLU's √T regret from then on. **Measured** is everything
-//! else, the default `radius = "measured"` (1.5 standard deviations) included: see docs/rivals.md.
+//! not above the level in use, `radius = "theorem"` has OFU-ReLU's √T regret from then on for neurons of length 1:
+//! nothing bounds the lengths of others, and the radius needs a bound. **Measured** is everything else, the default
+//! `radius = "measured"` (1.5 standard deviations) included: see docs/rivals.md.
 
 mod constants;
 mod explain;
@@ -105,7 +106,7 @@ pub(super) const ENTRY: Entry = Entry {
             "radius",
             Initial::word("measured"),
             Kind::Word(&["measured", "theorem"]),
-            "widths of the frozen stage: 1.5 standard deviations, or the confidence radius of the theorem",
+            "widths of the frozen stage: 1.5 standard deviations, or the theorem's radius, for neurons of length 1",
         ),
         confidence::DELTA,
     ],
@@ -188,6 +189,10 @@ impl Config {
 impl Plausible {
     fn new(dim: usize, params: &Params, key: Key) -> Result<Self> {
         let free = params.word("signs").ok().map(|signs| signs == "free");
+        if params.flag_or("biases", false)? && free == Some(false) {
+            let allowed = "false beside signs = \"ones\": neurons that have biases have any sign and length";
+            return Err(Error::out_of_range("biases", true, allowed));
+        }
         let options = PlausibleOptions {
             neurons: params.size("neurons").unwrap_or(0),
             free_signs: if params.flag_or("biases", false)? { Some(true) } else { free },
