@@ -1,9 +1,9 @@
 """Trees on the real tables: forests and boosting as policies of one's own, and what a fitted model leaves as a floor.
 
-    pip install reluctant scikit-learn lightgbm
+    pip install reluctant scikit-learn lightgbm xgboost
     python python/benchmarks/trees.py [SHUFFLES] [--floors floors.json]
 
-The tables, shuffles and rounds are those of experiments/real/defaults.toml. Both policies are Thompson sampling by the
+The tables, shuffles and rounds are those of experiments/real/defaults.toml. All policies are Thompson sampling by the
 bootstrap: an action has several models, each fitted to its own resampled rewards; one of them, by chance, judges the
 action in a round. Models are fitted anew when the rewards of an action have grown by a share.
 """
@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from reluctant import Choice, Experiment
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import cross_val_score
+from xgboost import DMatrix
+from xgboost import train as train_xgboost
 
 Array = NDArray[np.float64]
 
@@ -82,16 +84,34 @@ class Forest(Trees):
 class Boosting(Trees):
     """Five boosted models for each action, each on its own bootstrap sample; one is drawn."""
 
+    def fit_one(self, rows: Array, rewards: Array) -> object:
+        raise NotImplementedError
+
     def fit(self, rows: Array, rewards: Array) -> list[object]:
-        models = []
-        for _ in range(5):
-            sample = self.rng.integers(len(rows), size=len(rows))
-            model = LGBMRegressor(n_estimators=50, num_leaves=15, min_child_samples=5, n_jobs=1, verbose=-1)
-            models.append(model.fit(rows[sample], rewards[sample]).booster_)
-        return models
+        samples = [self.rng.integers(len(rows), size=len(rows)) for _ in range(5)]
+        return [self.fit_one(rows[sample], rewards[sample]) for sample in samples]
+
+
+class LightGBM(Boosting):
+    """Boosting by LightGBM."""
+
+    def fit_one(self, rows: Array, rewards: Array) -> object:
+        model = LGBMRegressor(n_estimators=50, num_leaves=15, min_child_samples=5, n_jobs=1, verbose=-1)
+        return model.fit(rows, rewards).booster_
 
     def value(self, model: object, row: Array) -> float:
         return float(model.predict(row, num_threads=1)[0])
+
+
+class XGBoost(Boosting):
+    """Boosting by XGBoost, with trees of about the same size."""
+
+    def fit_one(self, rows: Array, rewards: Array) -> object:
+        settings = {"max_depth": 4, "eta": 0.1, "tree_method": "hist", "nthread": 1, "verbosity": 0}
+        return train_xgboost(settings, DMatrix(rows, rewards, nthread=1), num_boost_round=50)
+
+    def value(self, model: object, row: Array) -> float:
+        return float(model.inplace_predict(row)[0])
 
 
 def floor(environment: dict[str, object], rounds: int) -> float:
@@ -114,11 +134,12 @@ def floors(spec: dict[str, object]) -> dict[str, float]:
 
 
 def play(spec: dict[str, object], shuffles: int) -> None:
-    """Plays both policies on every table."""
+    """Plays all three policies on every table."""
     for environment in spec["environment"]:
         told = {name: value for name, value in environment.items() if name != "rounds"}
         told["file"] = str(SPEC.parent / environment["file"])
-        policies = [{"label": "forests", "policy": Forest}, {"label": "boosting", "policy": Boosting}]
+        of = {"forests": Forest, "LightGBM": LightGBM, "XGBoost": XGBoost}
+        policies = [{"label": label, "policy": policy} for label, policy in of.items()]
         rounds = environment.get("rounds", spec["rounds"])
         experiment = Experiment(told, policies=policies, rounds=rounds, trials=shuffles, seed=spec["seed"])
         for row in experiment.run(progress=False).summary().itertuples():

@@ -283,5 +283,5 @@ def test_who_must_be_told_more_only_among_arms_can_be_made_for_contexts() -> Non
     with pytest.raises(ValueError, match="neurons"):
         OfuReluPlus(2).select(circle(3))
     with pytest.raises(ValueError, match="neurons"):
-        OfuReluPlus(2).update([1.0, 0.0], 1.0)
+        OfuReluPlus(2).update_batch(circle(3), [1.0, 0.0, 1.0])
     assert OfuReluPlus(2, neurons=3).select(circle(3)).index is not None

@@ -177,7 +177,8 @@ fn a_thousand_actions(name: &str) {
 #[test]
 fn what_tells_little_is_named_in_explanations() {
     let plain = |round: u32| f64::from(round % 2);
-    let cases: [(&str, fn(u32) -> f64, fn(u32) -> f64, u32); 4] = [
+    type OfRound = fn(u32) -> f64;
+    let cases: [(&str, OfRound, OfRound, u32); 4] = [
         ("all 150 rewards so far were 0: they tell no action from another", f64::from, |_| 0.0, 2),
         ("1 of 2 features have never changed so far: they tell nothing", |_| 7.0, plain, 2),
         ("all 150 rewards so far are of one action: there is no other to compare it with", f64::from, plain, 1),

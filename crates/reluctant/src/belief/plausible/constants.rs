@@ -3,8 +3,9 @@
 //!
 //! None of these seeds is one of a published table. "Seeds 905 to 912" are the trials in the paper's environments that
 //! docs/laboratory.md describes; "seeds 7 and 7241" are trials with signs, lengths, biases, other activations and deep
-//! networks. "For speed" and "for rounding" mean that regret does not depend on the number. How the policy acts has its
-//! own numbers, in `policy/plausible/constants.rs`.
+//! networks. "For speed" and "for rounding" mean that regret does not depend on the number. Where no effect is stated,
+//! none was measured by itself: the number was chosen with those around it. How the policy acts has its own numbers, in
+//! `policy/plausible/constants.rs`.
 
 use std::ops::RangeInclusive;
 
