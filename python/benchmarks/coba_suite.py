@@ -13,7 +13,7 @@ from typing import Any
 
 import coba as cb
 import numpy as np
-from reluctant import GpUcb, NeuralLinucb, NeuralUcb, Oful
+from reluctant import GpUcb, NeuralLinucb, NeuralUcb, Oful, Plausible
 from reluctant.adapters.coba import CobaLearner
 from scipy.stats import t as student
 
@@ -27,6 +27,7 @@ KINDS = {
 }
 
 LEARNERS: dict[str, Callable[[], Any]] = {
+    "reluctant `plausible`": lambda: CobaLearner(Plausible(dim=FEATURES)),
     "reluctant `neural-linucb`": lambda: CobaLearner(NeuralLinucb(dim=FEATURES)),
     "reluctant `neural-ucb`": lambda: CobaLearner(NeuralUcb(dim=FEATURES)),
     "reluctant `gp-ucb`": lambda: CobaLearner(GpUcb(dim=FEATURES)),
