@@ -8,7 +8,7 @@ use std::ops::Range;
 use reluctant::env;
 use reluctant::policy::{self, Fitted, Policy};
 use reluctant::rng::{Purpose, normal, unit_vector};
-use reluctant::{Key, Offer, ReluNet, Scratch, Settings};
+use reluctant::{Key, Offer, ReluNet, Rows, Scratch, Settings};
 
 const DIM: usize = 2;
 const ARMS: usize = 200;
@@ -267,7 +267,7 @@ fn reasons_are_the_ones_that_decide() {
                 if rounds.start == 1 {
                     assert!(!said.why.contains("observations"), "{context}");
                 }
-                if said.why.starts_with("its evidence is, by") && said.model.starts_with("a Gaussian process") {
+                if said.why.starts_with("its evidence is below") && said.model.starts_with("a Gaussian process") {
                     assert!(said.why.contains("in the first rounds"), "{context}");
                 }
                 reasons.insert(said.why.chars().filter(|c| c.is_alphabetic()).take(40).collect::<String>());
@@ -358,4 +358,38 @@ fn neurons_with_biases_are_found_among_arms_and_on_the_sphere() {
     let offer = Offer::Sphere { dim: DIM };
     let choice = policy.select(offer, Key::new(6), &mut Scratch::default()).unwrap();
     assert!(choice.action.len() == DIM && mean(&choice.action) > 0.9, "{:?}", choice.action);
+}
+
+#[test]
+fn what_cannot_be_together_is_refused_in_a_sentence() {
+    let said = |dim: usize, settings: Settings| match policy::build("plausible", dim, &settings, Key::new(1)) {
+        Ok(_) => "made".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let both = Settings::new().with("signs", "ones").with("biases", true);
+    assert!(said(2, both).starts_with("biases = true is out of range: false beside signs = \"ones\""));
+    assert_eq!(said(2, Settings::new().with("signs", "free").with("biases", true)), "made");
+    let three = || Settings::new().with("neurons", 3u64);
+    let far = "dim = 1000 is out of range: at most 571 if 3 neurons are told; \"auto\" takes up to 3999";
+    assert_eq!(said(1000, three()), far);
+    assert_eq!((said(571, three()), said(1000, Settings::new())), ("made".to_owned(), "made".to_owned()));
+}
+
+/// Told nothing there are no networks in so many dimensions, and what is said of the choice is true there, too.
+#[test]
+fn a_thousand_dimensions_are_left_to_the_process_and_the_line() {
+    let dim = 1000;
+    let mut policy = policy::build("plausible", dim, &Settings::new(), Key::new(1)).unwrap();
+    let mut arms = vec![0.0; 5 * dim];
+    let mut stream = Key::new(2).stream();
+    let mut scratch = Scratch::default();
+    for round in 0..40 {
+        arms.chunks_exact_mut(dim).for_each(|arm| unit_vector(&mut stream, arm));
+        let rows = Rows::new(dim, &arms).unwrap();
+        let row = policy.select(rows.into(), Key::new(3).round(round), &mut scratch).unwrap().index.unwrap();
+        policy.update(rows.get(row), rows.get(row)[0].max(0.0)).unwrap();
+    }
+    let said = policy.explain(&arms[..dim]).unwrap();
+    assert!(said.why.starts_with("in 1000 dimensions networks have too many unknowns; its evidence "), "{said:?}");
+    assert!(said.warning.is_none(), "{said:?}");
 }

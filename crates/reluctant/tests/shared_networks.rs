@@ -180,7 +180,7 @@ fn what_tells_little_is_named_in_explanations() {
     type OfRound = fn(u32) -> f64;
     let cases: [(&str, OfRound, OfRound, u32); 4] = [
         ("all 150 rewards so far were 0: they tell no action from another", f64::from, |_| 0.0, 2),
-        ("1 of 2 features have never changed so far: they tell nothing", |_| 7.0, plain, 2),
+        ("1 of 2 features have never changed so far: they tell nothing", |_| 0.0, plain, 2),
         ("all 150 rewards so far are of one action: there is no other to compare it with", f64::from, plain, 1),
         ("150 rewards so far are of 50 actions: few of them can be known", f64::from, plain, 50),
     ];

@@ -169,7 +169,8 @@ fn check_reach((name, activation): (&str, &Activation), lengths: Lengths, biases
     if activation.kinks().iter().any(|kink| kink.abs() < reach) {
         return Ok(());
     }
-    let within = format!("between -{reach} and {reach}, which the inputs of neurons do not leave here");
+    let rounded = (1e6 * reach).round() / 1e6;
+    let within = format!("between -{rounded} and {rounded}, which the inputs of neurons do not leave here");
     if name == "kinks" {
         let kinks: Vec<String> = activation.kinks().iter().map(f64::to_string).collect();
         return Err(Error::out_of_range("kinks", kinks.join(", "), format!("at least one {within}")));

@@ -55,18 +55,11 @@ impl History {
         self.ys.len()
     }
 
-    /// What in the history tells nothing, in a sentence; nothing is said of a short one.
+    /// That all rewards are alike, in a sentence; nothing is said of few.
     pub(super) fn remark(&self) -> Option<String> {
-        let (count, dim) = (self.len(), self.dim());
-        if count < ENOUGH_TO_REMARK {
-            return None;
-        }
-        if self.ys.iter().all(|y| *y == self.ys[0]) {
-            return Some(format!("all {count} rewards so far were {}: they tell no action from another", self.ys[0]));
-        }
-        let never_changed = |j: &usize| self.xs[*j..].iter().step_by(dim).all(|x| *x == self.xs[*j]);
-        let constant = (0..dim).filter(never_changed).count();
-        (constant > 0).then(|| format!("{constant} of {dim} features have never changed so far: they tell nothing"))
+        let (count, first) = (self.len(), self.ys.first()?);
+        let alike = count >= ENOUGH_TO_REMARK && self.ys.iter().all(|y| y == first);
+        alike.then(|| format!("all {count} rewards so far were {first}: they tell no action from another"))
     }
 
     pub(super) fn add(&mut self, head: usize, x: &[f64], y: f64) {

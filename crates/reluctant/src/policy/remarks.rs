@@ -68,7 +68,7 @@ impl Remarks {
         let seen = self.0.as_ref().filter(|seen| seen.count >= ENOUGH)?;
         seen.of_rewards()
             .or_else(|| reader.actions.and_then(|actions| seen.of_actions(actions)))
-            .or_else(|| seen.of_constants())
+            .or_else(|| seen.of_constants(reader))
             .or_else(|| if reader.scales { None } else { seen.of_sizes() })
     }
 }
@@ -91,9 +91,12 @@ impl Seen {
         }
     }
 
-    fn of_constants(&self) -> Option<String> {
-        let constant = self.features.iter().filter(|feature| !feature.changed).count();
-        let all = self.features.len();
+    /// Of contexts alone: rows that were not played may differ. To a policy that takes them as they come a constant may
+    /// tell one action from another, if it is not 0.
+    fn of_constants(&self, reader: Reader) -> Option<String> {
+        reader.actions?;
+        let tells_nothing = |feature: &&Feature| !feature.changed && (reader.scales || feature.first == 0.0);
+        let (constant, all) = (self.features.iter().filter(tells_nothing).count(), self.features.len());
         (constant > 0).then(|| format!("{constant} of {all} features have never changed so far: they tell nothing"))
     }
 
@@ -135,8 +138,12 @@ mod tests {
         assert_eq!(many, "100 rewards so far are of 21 actions: few of them can be known");
         let zeros = after(1000, plain, |_| 0.0);
         assert_eq!(said(&zeros, TAKES_ROWS), "all 1000 rewards so far were 0: they tell no action from another");
-        let constant = after(100, |i| [i as f64, 7.0], both);
-        assert_eq!(said(&constant, TAKES_ROWS), "1 of 2 features have never changed so far: they tell nothing");
+        let of_two = |scales| Reader { scales, actions: Some(2) };
+        let (constant, zero) = (after(100, |i| [i as f64, 7.0], both), after(100, |i| [i as f64, 0.0], both));
+        for (remarks, reader) in [(&constant, of_two(true)), (&zero, of_two(true)), (&zero, of_two(false))] {
+            assert_eq!(said(remarks, reader), "1 of 2 features have never changed so far: they tell nothing");
+        }
+        assert_eq!((constant.sentence(of_two(false)), zero.sentence(TAKES_ROWS)), (None, None));
         let apart = after(100, |i| [1e6 * i as f64, 1e-6 * i as f64], both);
         assert!(said(&apart, TAKES_ROWS).starts_with("the largest values of features go from 1e-4 to 1e8, and"));
         assert_eq!(apart.sentence(Reader { scales: true, ..TAKES_ROWS }), None);

@@ -38,9 +38,16 @@ impl fmt::Display for Rule {
     /// What it does, as a sentence about the policy.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Rule::Optimism(scale) => write!(f, "it plays the action of greatest mean + {scale} times its spread"),
+            Rule::Optimism(scale) => {
+                let times = rounded(*scale);
+                write!(f, "it plays the action of greatest mean + spread; spreads are {times} times what it believes")
+            }
             Rule::Sampling(scale) => {
-                write!(f, "it plays the action of greatest drawn value, {scale} times as far from its mean")
+                let times = rounded(*scale);
+                write!(
+                    f,
+                    "it draws a value of every action, with spreads {times} times what it believes; the greatest wins"
+                )
             }
             Rule::EpsilonGreedy { epsilon, power } => write!(
                 f,
@@ -52,6 +59,11 @@ impl fmt::Display for Rule {
             ),
         }
     }
+}
+
+/// To three digits behind the point.
+fn rounded(number: f64) -> f64 {
+    (1e3 * number).round() / 1e3
 }
 
 /// An action that chance has picked.

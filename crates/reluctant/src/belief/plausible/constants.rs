@@ -182,7 +182,7 @@ pub(super) const LINE_CONVINCING: f64 = 20.0;
 /// From here on the networks are refitted in checks alone. For speed.
 pub(super) const FAR_AHEAD: f64 = 40.0;
 
-/// With fewer rewards it is not remarked that all are alike: few often are.
+/// With fewer rewards nothing is warned of: few are often alike, or lie on a line.
 pub(super) const ENOUGH_TO_DOUBT: u64 = 20;
 
 // What is kept.

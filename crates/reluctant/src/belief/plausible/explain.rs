@@ -2,7 +2,7 @@
 //!
 //! Differences of evidence are given in natural logarithms: by 1 means that what was seen is e times as likely.
 
-use super::constants::ENOUGH_TO_DOUBT;
+use super::constants::{ENOUGH_TO_DOUBT, LINE_CONVINCING};
 use super::infinite::Infinite;
 use super::line::Line;
 use super::{PlausibleNetworks, Step};
@@ -36,66 +36,61 @@ impl PlausibleNetworks {
         }
         let seen = if self.seen() == 1 { "1 observation".to_owned() } else { format!("{} observations", self.seen()) };
         let chosen = if self.is_told() { "given" } else { "chosen by evidence" };
-        let (networks, linear) = self.line.errors();
-        format!(
-            "{seen}, number of neurons {chosen}, noise level {:.3}; lately they err by {networks:.3}, a linear function \
-             by {linear:.3}",
-            self.sigma()
-        )
+        let noise = self.sigma();
+        let mut why = format!("{seen}, number of neurons {chosen}, noise level {noise:.3}; the evidence of the best ");
+        why += &compared(-log(self.line.advantage), "that of a linear function");
+        if let Some(infinite) = &self.infinite {
+            why += &format!(" and {}", compared(-log(infinite.advantage), "that of a Gaussian process"));
+        }
+        why
     }
 
     fn why_process(&self, infinite: &Infinite) -> String {
         if self.seen() == 0 {
             return "nothing was seen yet, and it doubts everything".to_owned();
         }
+        let beside_line = compared(log(infinite.advantage - self.line.advantage), "that of a linear function");
         if !self.has_networks() {
             let dim = self.history.dim();
-            let beside = log(infinite.advantage - self.line.advantage);
             return format!(
-                "in {dim} dimensions networks have too many unknowns; its evidence {} that of a linear function, which \
-                 is believed only if it convinces",
-                compared(beside)
+                "in {dim} dimensions networks have too many unknowns; its evidence {beside_line}, which is believed only \
+                 if it leads by {:.0}",
+                log(LINE_CONVINCING)
             );
         }
-        let (networks, linear) = self.line.errors();
         let ahead = log(infinite.advantage);
+        let beside_networks = compared(ahead, "that of the best network");
         if infinite.leads(self.seen() as f64) {
-            let early =
-                if ahead > 0.0 { "" } else { ", and in the first rounds that does not suffice to believe networks" };
-            format!("its evidence {} that of the best network{early}", compared(ahead))
-        } else if self.line.acts {
-            format!(
-                "lately the networks err by {networks:.3}, a linear function by {linear:.3}, whose evidence {} its own \
-                 and does not convince",
-                compared(log(self.line.advantage - infinite.advantage))
-            )
-        } else {
-            format!(
-                "the evidence of a linear function {} that of the best network and {} its own, and does not convince",
-                compared(log(self.line.advantage)),
-                compared(log(self.line.advantage - infinite.advantage))
-            )
+            let early = if ahead > 0.0 { "" } else { ", which is not enough to believe a network in the first rounds" };
+            return format!("its evidence {beside_networks}{early}");
         }
+        let (networks, linear) = self.line.errors();
+        let line = if self.line.acts {
+            format!("lately the networks err by {networks:.3} and a linear function by {linear:.3}")
+        } else {
+            let beside = compared(log(self.line.advantage), "that of the best network");
+            format!("the evidence of a linear function {beside}")
+        };
+        let lead = log(LINE_CONVINCING);
+        format!(
+            "{line}; but the evidence of the process {beside_line}, which is believed only if it leads by {lead:.0}"
+        )
     }
 
     fn why_line(&self, line: &Line) -> String {
         let (networks, linear) = line.errors();
-        match &self.infinite {
-            Some(infinite) => {
-                let over = format!(
-                    "its evidence {} that of the Gaussian process",
-                    compared(log(line.advantage - infinite.advantage))
-                );
-                if !self.has_networks() {
-                    format!("in {} dimensions networks have too many unknowns; {over}", self.history.dim())
-                } else if line.advantage > 0.0 {
-                    format!("{over} and {} that of the best network", compared(log(line.advantage)))
-                } else {
-                    format!("{over}; lately it errs by {linear:.3}, the networks by {networks:.3}")
-                }
-            }
-            None if line.acts => format!("lately it errs by {linear:.3}, the networks by {networks:.3}"),
-            None => format!("its evidence {} that of the best network", compared(log(line.advantage))),
+        let errors = format!("lately it errs by {linear:.3}, the networks by {networks:.3}");
+        let beside_networks = compared(log(line.advantage), "that of the best network");
+        let Some(infinite) = &self.infinite else {
+            return if line.acts { errors } else { format!("its evidence {beside_networks}") };
+        };
+        let over = compared(log(line.advantage - infinite.advantage), "that of a Gaussian process");
+        if !self.has_networks() {
+            format!("in {} dimensions networks have too many unknowns; its evidence {over}", self.history.dim())
+        } else if line.advantage > 0.0 {
+            format!("its evidence {over} and {beside_networks}")
+        } else {
+            format!("its evidence {over}; {errors}")
         }
     }
 
@@ -104,13 +99,17 @@ impl PlausibleNetworks {
         if let Some(reward) = self.line.only_reward(self.seen()).filter(|_| self.seen() >= ENOUGH_TO_DOUBT) {
             return Some(format!("all {} rewards so far were {reward}: they tell no action from another", self.seen()));
         }
-        if !self.has_networks() {
+        if !self.has_networks() || self.seen() < ENOUGH_TO_DOUBT {
             return None;
         }
+        let beaten = self.line.advantage > 0.0;
         if self.line.acts {
-            return Some("no network of the range explains the rewards".to_owned());
+            let by_evidence = "no network of the range explains the rewards";
+            return Some(
+                if beaten { by_evidence } else { "lately a linear function predicts better than networks" }.to_owned(),
+            );
         }
-        if self.line.advantage > 0.0 {
+        if beaten {
             return Some("no network explains the rewards better than a linear function with a constant".to_owned());
         }
         let most = self.ensemble.form.sizes().1;
@@ -124,11 +123,11 @@ fn log(advantage: f64) -> f64 {
     0.5 * advantage
 }
 
-/// By how much a logarithm of evidence exceeds another one, or is below it.
-fn compared(ahead: f64) -> String {
+/// How one logarithm of evidence compares with `that`, which it exceeds by so much.
+fn compared(ahead: f64, that: &str) -> String {
     match ahead {
-        _ if ahead >= 0.05 => format!("exceeds by {ahead:.1}"),
-        _ if ahead <= -0.05 => format!("is, by {:.1}, below", -ahead),
-        _ => "equals".to_owned(),
+        _ if ahead >= 0.05 => format!("exceeds {that} by {ahead:.1}"),
+        _ if ahead <= -0.05 => format!("is below {that} by {:.1}", -ahead),
+        _ => format!("equals {that}"),
     }
 }

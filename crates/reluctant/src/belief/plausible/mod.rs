@@ -135,7 +135,8 @@ impl PlausibleOptions {
             let unknowns = form.sizes().1 + 1;
             if unknowns * dim > MAX_FEATURES {
                 let (most, neurons) = (MAX_FEATURES / unknowns, self.neurons);
-                let allowed = format!("at most {most} if {neurons} neurons are told; \"auto\" takes any number");
+                let told = if neurons == 1 { "1 neuron is".to_owned() } else { format!("{neurons} neurons are") };
+                let allowed = format!("at most {most} if {told} told; \"auto\" takes up to {}", MAX_FEATURES - 1);
                 return Err(Error::out_of_range("dim", dim, allowed));
             }
         } else {

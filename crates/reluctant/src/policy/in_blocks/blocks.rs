@@ -22,14 +22,14 @@ pub(super) struct Block<'a> {
     pub context: &'a [f64],
 }
 
-/// The block of a row, for blocks of this width; `None` if the row has numbers in several. Zeros are in block `zeros`.
-pub(super) fn block(row: &[f64], width: usize, zeros: usize) -> Option<Block<'_>> {
-    let number = match span(row) {
-        Some((first, last)) if first / width != last / width => return None,
-        Some((first, _)) => first / width,
-        None => zeros % (row.len() / width),
+/// The block of a row, for blocks of this width; `None` if the row has numbers in several. Zeros are a block of their
+/// own, after all others: an arm that does nothing.
+pub(super) fn block(row: &[f64], width: usize) -> Option<Block<'_>> {
+    let Some((first, last)) = span(row) else {
+        return Some(Block { number: row.len() / width, context: &row[..width] });
     };
-    Some(Block { number, context: &row[number * width..][..width] })
+    let number = first / width;
+    (last / width == number).then(|| Block { number, context: &row[number * width..][..width] })
 }
 
 #[cfg(test)]
@@ -52,8 +52,8 @@ mod tests {
     #[test]
     fn a_row_is_in_one_block_or_in_none() {
         let row = [0.0, 0.0, 0.0, 5.0, 0.0, 7.0];
-        assert_eq!(block(&row, 3, 0), Some(Block { number: 1, context: &[5.0, 0.0, 7.0] }));
-        assert_eq!(block(&row, 2, 0), None);
-        assert_eq!(block(&[0.0; 6], 2, 4).map(|block| block.number), Some(1));
+        assert_eq!(block(&row, 3), Some(Block { number: 1, context: &[5.0, 0.0, 7.0] }));
+        assert_eq!(block(&row, 2), None);
+        assert_eq!(block(&[0.0; 6], 2), Some(Block { number: 3, context: &[0.0; 2] }));
     }
 }

@@ -6,11 +6,11 @@
 //!
 //! Whether rows are in blocks, and how wide these are, is found out from the rows that were rewarded. As soon as two of
 //! them lie in different blocks of the least width that fits all, the belief for contexts learns them, and acts. Until
-//! then rows are rows; and they are rows for good as soon as one of them has numbers in both halves, say, or when
-//! [`PATIENCE`] rows were seen. A later row that does not fit is chosen at once, since nothing is known of its kind;
-//! with its reward the blocks become wider, or rows are rows for good, and everything seen is learnt anew.
+//! then rows are rows; and they are rows for good as soon as one of them fits into no block, or when [`PATIENCE`] rows
+//! were seen. A later row that does not fit is chosen at once, since nothing is known of its kind; with its reward the
+//! blocks become wider, or rows are rows for good, and what was seen lately is learnt anew, which takes long once.
 //!
-//! A row of zeros does not say which action it is: its reward teaches nothing.
+//! A row of zeros is an action of its own: one that does nothing.
 
 mod blocks;
 
@@ -29,7 +29,8 @@ use crate::rng::Key;
 use crate::scratch::Scratch;
 use blocks::{Block, block, span, width};
 
-/// Rows that were not found to be in blocks after so many rewards are rows for good: what was seen need not be kept.
+/// Rows that were not found to be in blocks after so many rewards are rows for good. Of rows in blocks at least as many
+/// are kept, in case they turn out to be something else, and at most twice as many.
 const PATIENCE: usize = 1000;
 
 /// A policy that takes rows in blocks for contexts.
@@ -64,7 +65,7 @@ enum Sight {
 /// The policy for contexts.
 struct Contexts {
     width: usize,
-    /// The blocks' names.
+    /// The blocks' names, and that of zeros.
     names: Vec<Name>,
     policy: Box<dyn Policy>,
 }
@@ -119,18 +120,13 @@ impl Contexts {
     }
 
     fn learn(&mut self, row: &[f64], reward: f64) -> Result<()> {
-        match block(row, self.width, 0) {
-            Some(Block { number, context }) if span(row).is_some() => {
-                let action = Action::Named { context, name: &self.names[number], features: &[] };
-                self.policy.learn(action, reward)
-            }
-            _ => Ok(()),
-        }
+        let Some(Block { number, context }) = block(row, self.width) else { return Ok(()) };
+        self.policy.learn(Action::Named { context, name: &self.names[number], features: &[] }, reward)
     }
 
     /// The blocks of all rows, or else the place of the first that has none.
     fn blocks<'a>(&self, rows: Rows<'a>) -> std::result::Result<Vec<Block<'a>>, usize> {
-        rows.iter().enumerate().map(|(i, row)| block(row, self.width, i).ok_or(i)).collect()
+        rows.iter().enumerate().map(|(i, row)| block(row, self.width).ok_or(i)).collect()
     }
 
     /// Runs something with the context that all blocks share; without one if they do not.
@@ -183,7 +179,7 @@ impl Contexts {
     }
 
     fn score(&self, rows: Rows<'_>, scratch: &mut Scratch) -> Result<()> {
-        let blocks: Vec<_> = rows.iter().enumerate().map(|(i, row)| block(row, self.width, i)).collect();
+        let blocks: Vec<_> = rows.iter().map(|row| block(row, self.width)).collect();
         if let Some(blocks) = blocks.iter().copied().collect::<Option<Vec<_>>>() {
             let together = self.with_shared(&blocks, |shared| shared.map(|offer| self.policy.score(offer, scratch)));
             if let Some(outcome) = together {
@@ -219,7 +215,7 @@ impl Contexts {
     }
 
     fn explanation(&self, row: &[f64]) -> Result<Explanation> {
-        let Some(Block { number, context }) = block(row, self.width, 0) else {
+        let Some(Block { number, context }) = block(row, self.width) else {
             return Ok(Explanation {
                 mean: 0.0,
                 spread: 0.0,
@@ -232,20 +228,23 @@ impl Contexts {
                 warning: None,
             });
         };
-        let action = Action::Named { context, name: &self.names[number], features: &[] };
-        let said = self.policy.explanation(action)?;
-        let why = format!("a row is a context in one of {} blocks, which is the action; {}", self.count(), said.why);
+        let name = &self.names[number];
+        let said = self.policy.explanation(Action::Named { context, name, features: &[] })?;
+        let this = if number < self.count() { format!("block {name}") } else { "a row of zeros".to_owned() };
+        let because = said.why.replace(&format!("the action '{name}'"), &this);
+        let why = format!("a row is a context in one of {} blocks, which is the action; {because}", self.count());
         Ok(Explanation { why, ..said })
     }
 
+    /// How many blocks there are.
     fn count(&self) -> usize {
-        self.names.len()
+        self.names.len() - 1
     }
 }
 
-/// The names of so many blocks.
+/// The names of so many blocks, and that of zeros.
 fn names(count: usize) -> Vec<Name> {
-    (0..count).map(|number| Name::from(number.to_string())).collect()
+    (0..=count).map(|number| Name::from(number.to_string())).collect()
 }
 
 impl InBlocks {
@@ -292,14 +291,17 @@ impl InBlocks {
         let Some(width) = width(dim, self.seen.iter().filter_map(Seen::span)) else {
             return self.settle();
         };
-        if self.contexts().is_some() || self.in_several_blocks(width) {
+        if self.in_several_blocks(width) {
             let mut contexts = Contexts::new(&self.maker, dim, width)?;
             self.seen.iter().try_for_each(|seen| contexts.learn(&seen.row(dim), seen.reward))?;
             self.sight = Sight::Contexts(Box::new(contexts));
-        } else if self.seen.len() >= PATIENCE {
-            self.settle()?;
+            return Ok(());
         }
-        Ok(())
+        if self.seen.len() >= PATIENCE {
+            return self.settle();
+        }
+        self.sight = Sight::Open;
+        self.teach_rows()
     }
 
     fn in_several_blocks(&self, width: usize) -> bool {
@@ -311,13 +313,29 @@ impl InBlocks {
 
     /// Rows are rows, for good.
     fn settle(&mut self) -> Result<()> {
+        self.teach_rows()?;
+        (self.seen, self.known) = (Vec::new(), 0);
+        self.sight = Sight::Rows;
+        Ok(())
+    }
+
+    /// Lets the policy for rows learn what it has not learnt of the rows seen.
+    fn teach_rows(&mut self) -> Result<()> {
         let dim = self.dim();
         for seen in &self.seen[self.known..] {
             self.rows.learn(Action::Vector(&seen.row(dim)), seen.reward)?;
         }
-        (self.seen, self.known) = (Vec::new(), 0);
-        self.sight = Sight::Rows;
+        self.known = self.seen.len();
         Ok(())
+    }
+
+    /// Keeps a row that was seen, and lets go of the oldest.
+    fn keep(&mut self, seen: Seen) {
+        self.seen.push(seen);
+        if self.seen.len() >= 2 * PATIENCE {
+            self.seen.drain(..PATIENCE);
+            self.known = self.known.saturating_sub(PATIENCE);
+        }
     }
 }
 
@@ -354,7 +372,7 @@ impl Policy for InBlocks {
         let fits = match &mut self.sight {
             Sight::Contexts(contexts) => {
                 contexts.learn(row, reward)?;
-                block(row, contexts.width, 0).is_some()
+                block(row, contexts.width).is_some()
             }
             Sight::Open | Sight::Rows => {
                 self.rows.learn(action, reward)?;
@@ -362,7 +380,7 @@ impl Policy for InBlocks {
                 false
             }
         };
-        self.seen.push(Seen::of(row, reward));
+        self.keep(Seen::of(row, reward));
         if fits { Ok(()) } else { self.look() }
     }
 
