@@ -74,8 +74,8 @@ def ranks(played: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"mean": by_shuffle.mean(), "half": by_shuffle.apply(half_width)})
 
 
-def table(played: pd.DataFrame) -> str:
-    """A row a policy, best rank first: mistakes in every set, times the best, rank, worst shuffle, cost."""
+def table(played: pd.DataFrame, with_cost: bool) -> str:
+    """A row a policy, best rank first: mistakes in every set, times the best, rank, worst shuffle, cost if wanted."""
     sets = played.set.unique()
     by_set = played.groupby(["policy", "set"]).mistakes
     mean, half = (values.unstack()[sets] for values in (by_set.mean(), by_set.apply(half_width)))
@@ -83,7 +83,7 @@ def table(played: pd.DataFrame) -> str:
     spread = (by_set.max() / by_set.median()).unstack().max(axis=1)
     cost = played.groupby("policy").microseconds
     rank = ranks(played).reindex(mean.index)
-    head = ["", *sets, "by the best, geometric mean", "mean rank", "worst by median shuffle", "µs a round"]
+    head = ["", *sets, "by the best, geometric mean", "mean rank", "worst by median shuffle"] + ["µs a round"] * with_cost
     lines = ["| " + " | ".join(head) + " |", "| " + " | ".join(["---"] * len(head)) + " |"]
     for policy in rank.sort_values("mean", na_position="first").index:
         cells = []
@@ -94,7 +94,8 @@ def table(played: pd.DataFrame) -> str:
         place, off = rank.loc[policy, "mean"], rank.loc[policy, "half"]
         cells.append("–" if np.isnan(place) else f"{place:.2f} ± {off:.2f}")
         cells.append(f"{spread[policy]:.2f}")
-        cells.append(f"{number(cost.min()[policy])} – {number(cost.max()[policy])}")
+        if with_cost:
+            cells.append(f"{number(cost.min()[policy])} – {number(cost.max()[policy])}")
         lines.append(f"| `{policy}` | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -143,13 +144,14 @@ def main() -> None:
     parser.add_argument("--mistakes", type=Path, help="where to keep the mistakes of every shuffle")
     parser.add_argument("--figure", type=Path, help="where to draw mistakes over rounds")
     parser.add_argument("--floors", type=Path, help="the floors that trees.py wrote")
+    parser.add_argument("--no-cost", action="store_true", help="without times, which several runs do not share")
     told = parser.parse_args()
     if missing := [str(path) for path in told.results if not path.exists()]:
         parser.error(f"there is no {missing[0]}")
     if told.figure and (files := [str(path) for path in told.results if path.is_file()]):
         parser.error(f"the figure needs folders of results, and {files[0]} has no curves")
     played = last_of_each([read(path) for path in told.results])
-    print(table(played))
+    print(table(played, with_cost=not told.no_cost))
     if tuned := chosen(played):
         print("\nWhat tuning chose:\n\n" + tuned)
     if told.mistakes:
