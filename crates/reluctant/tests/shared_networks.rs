@@ -145,7 +145,7 @@ fn a_thousand_rounds_without_reward_and_a_thousand_actions() {
 }
 
 #[test]
-#[ignore = "half a minute; ./check --all"]
+#[ignore = "long: ./check --all runs it"]
 fn the_same_with_plausible() {
     a_thousand_rounds_without_reward("plausible");
     a_thousand_actions("plausible");
