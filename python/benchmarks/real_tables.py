@@ -83,7 +83,9 @@ def table(played: pd.DataFrame, with_cost: bool) -> str:
     spread = (by_set.max() / by_set.median()).unstack().max(axis=1)
     cost = played.groupby("policy").microseconds
     rank = ranks(played).reindex(mean.index)
-    head = ["", *sets, "by the best, geometric mean", "mean rank", "worst by median shuffle"] + ["µs a round"] * with_cost
+    head = ["", *sets, "by the best, geometric mean", "mean rank", "worst by median shuffle"]
+    if with_cost:
+        head.append("µs a round")
     lines = ["| " + " | ".join(head) + " |", "| " + " | ".join(["---"] * len(head)) + " |"]
     for policy in rank.sort_values("mean", na_position="first").index:
         cells = []
