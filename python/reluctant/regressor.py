@@ -200,10 +200,15 @@ class PlausibleRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             # A belief is about vectors of at least two numbers.
             dim = max(2, int(np.count_nonzero(self._columns.used)))
             # In units of the data nothing says that neurons have length 1. Who tells nothing lets evidence decide.
-            told = {} if self.n_neurons is None else {"signs": "free"}
-            sigma = None if self.sigma is None else float(self.sigma) / self._height
-            kept = {"networks": self.n_networks, "budget": self.budget}
-            self.belief_ = PlausibleNetworks(dim, self.n_neurons, sigma=sigma, seed=seed, **told, **kept)
+            self.belief_ = PlausibleNetworks(
+                dim,
+                self.n_neurons,
+                sigma=None if self.sigma is None else float(self.sigma) / self._height,
+                signs=None if self.n_neurons is None else "free",
+                networks=self.n_networks,
+                budget=self.budget,
+                seed=seed,
+            )
         self.belief_.learn(self._inputs(rows), (targets - self._level) / self._height)
         return self
 
