@@ -52,7 +52,7 @@ pub enum Contexts {
     /// One belief for all actions: what they share is learnt once, and each has a head of its own.
     Shared(SharedModel),
     /// The same; and rows that are one context in blocks, an action each, are taken for contexts
-    /// ([`in_blocks`](super::in_blocks)), unless other settings are given than these, which the belief reads.
+    /// (`policy/in_blocks`), unless other settings are given than these, which the belief reads.
     SharedInBlocks(SharedModel, &'static [&'static str]),
     /// It chooses from contexts by itself.
     Itself,
