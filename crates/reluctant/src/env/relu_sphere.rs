@@ -364,7 +364,8 @@ mod tests {
         assert!(kinks("", "1").starts_with("kinks = \"\" is out of range: "));
         assert_eq!(
             kinks("1, 1.5", "0, 1, 0"),
-            "kinks = 1, 1.5 is out of range: at least one between -1 and 1, which the inputs of neurons do not leave here"
+            "kinks = 1, 1.5 is out of range: at least one between -1 and 1, which the inputs of neurons do not leave \
+             here"
         );
         let said_kinks = said(&plain.clone().with("activation", "kinks"));
         assert!(said_kinks.starts_with("kinks is missing: increasing numbers"), "{said_kinks}");

@@ -11,6 +11,11 @@ use crate::limits::in_limit;
 /// With fewer rewards nothing is remarked on: few are often alike.
 const ENOUGH_TO_REMARK: usize = 100;
 
+/// What is said of rewards that are all the same.
+pub(crate) fn all_alike(count: u64, reward: f64) -> String {
+    format!("all {count} rewards so far were {reward}: they tell no action from another")
+}
+
 /// Rewards with the context, or row, and the head that they are of.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct History {
@@ -59,7 +64,7 @@ impl History {
     pub(super) fn remark(&self) -> Option<String> {
         let (count, first) = (self.len(), self.ys.first()?);
         let alike = count >= ENOUGH_TO_REMARK && self.ys.iter().all(|y| y == first);
-        alike.then(|| format!("all {count} rewards so far were {first}: they tell no action from another"))
+        alike.then(|| all_alike(count as u64, *first))
     }
 
     pub(super) fn add(&mut self, head: usize, x: &[f64], y: f64) {

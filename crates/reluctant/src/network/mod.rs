@@ -28,6 +28,7 @@ mod training;
 
 pub(crate) use adam::logistic;
 pub(crate) use crowd::Crowd;
+pub(crate) use history::all_alike;
 pub(crate) use langevin::{Langevin, STEP, STEPS, TEMPERATURE};
 pub(crate) use ramps::MOST_CURVES;
 pub(crate) use scaling::Inputs;

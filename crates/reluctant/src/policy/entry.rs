@@ -175,11 +175,9 @@ impl Entry {
 
     /// Whether parameters are given besides these and those of all policies.
     fn tells_more(&self, settings: &Settings, read: &[&str]) -> bool {
-        let others = self.params.iter().filter(|param| !read.contains(&param.name));
+        let mut others = self.params.iter().filter(|param| !read.contains(&param.name));
         // "auto" says as much as nothing.
-        others
-            .into_iter()
-            .any(|param| settings.get(param.name).is_some_and(|value| !matches!(param.check(value), Ok(None))))
+        others.any(|param| settings.get(param.name).is_some_and(|value| !matches!(param.check(value), Ok(None))))
     }
 
     /// Makes one for contexts with named actions.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::network::all_alike;
+
 /// Of fewer rewards nothing is said: few are often alike.
 const ENOUGH: u64 = 100;
 /// With fewer rewards for each action than this, on average, few actions can be known.
@@ -75,9 +77,7 @@ impl Remarks {
 
 impl Seen {
     fn of_rewards(&self) -> Option<String> {
-        let (count, reward) = (self.count, self.reward);
-        (!self.rewards_differ)
-            .then(|| format!("all {count} rewards so far were {reward}: they tell no action from another"))
+        (!self.rewards_differ).then(|| all_alike(self.count, self.reward))
     }
 
     fn of_actions(&self, actions: usize) -> Option<String> {

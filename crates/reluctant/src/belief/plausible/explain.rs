@@ -6,6 +6,7 @@ use super::constants::{ENOUGH_TO_DOUBT, LINE_CONVINCING};
 use super::infinite::Infinite;
 use super::line::Line;
 use super::{PlausibleNetworks, Step};
+use crate::network::all_alike;
 
 impl PlausibleNetworks {
     /// The model that is believed, and why.
@@ -53,8 +54,8 @@ impl PlausibleNetworks {
         if !self.has_networks() {
             let dim = self.history.dim();
             return format!(
-                "in {dim} dimensions networks have too many unknowns; its evidence {beside_line}, which is believed only \
-                 if it leads by {:.0}",
+                "in {dim} dimensions networks have too many unknowns; its evidence {beside_line}, which is believed \
+                 only if it leads by {:.0}",
                 log(LINE_CONVINCING)
             );
         }
@@ -97,7 +98,7 @@ impl PlausibleNetworks {
     /// What is amiss, if something is.
     pub(crate) fn doubt(&self) -> Option<String> {
         if let Some(reward) = self.line.only_reward(self.seen()).filter(|_| self.seen() >= ENOUGH_TO_DOUBT) {
-            return Some(format!("all {} rewards so far were {reward}: they tell no action from another", self.seen()));
+            return Some(all_alike(self.seen(), reward));
         }
         if !self.has_networks() || self.seen() < ENOUGH_TO_DOUBT {
             return None;
