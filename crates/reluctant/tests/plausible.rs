@@ -369,27 +369,33 @@ fn what_cannot_be_together_is_refused_in_a_sentence() {
     let both = Settings::new().with("signs", "ones").with("biases", true);
     assert!(said(2, both).starts_with("biases = true is out of range: false beside signs = \"ones\""));
     assert_eq!(said(2, Settings::new().with("signs", "free").with("biases", true)), "made");
-    let three = || Settings::new().with("neurons", 3u64);
-    let far = "dim = 1000 is out of range: at most 571 if 3 neurons are told; \"auto\" takes up to 3999";
-    assert_eq!(said(1000, three()), far);
-    assert_eq!((said(571, three()), said(1000, Settings::new())), ("made".to_owned(), "made".to_owned()));
+    assert_eq!(said(1000, Settings::new()), "made");
+    let far = "the number of features = 4001 (dim + 1) is out of range: at most 4000";
+    assert_eq!((said(4000, Settings::new()), said(4000, told(3, 0.1))), (far.to_owned(), far.to_owned()));
 }
 
-/// Told nothing there are no networks in so many dimensions, and what is said of the choice is true there, too.
+/// There are no networks in so many dimensions, told or not, and what is said of the choice is true there, too.
 #[test]
 fn a_thousand_dimensions_are_left_to_the_process_and_the_line() {
     let dim = 1000;
-    let mut policy = policy::build("plausible", dim, &Settings::new(), Key::new(1)).unwrap();
+    let build = |settings| policy::build("plausible", dim, &settings, Key::new(1)).unwrap();
+    let (mut policy, mut told) = (build(Settings::new()), build(Settings::new().with("neurons", 3u64)));
     let mut arms = vec![0.0; 5 * dim];
     let mut stream = Key::new(2).stream();
     let mut scratch = Scratch::default();
     for round in 0..40 {
         arms.chunks_exact_mut(dim).for_each(|arm| unit_vector(&mut stream, arm));
         let rows = Rows::new(dim, &arms).unwrap();
-        let row = policy.select(rows.into(), Key::new(3).round(round), &mut scratch).unwrap().index.unwrap();
-        policy.update(rows.get(row), rows.get(row)[0].max(0.0)).unwrap();
+        let key = Key::new(3).round(round);
+        let row = policy.select(rows.into(), key, &mut scratch).unwrap().index.unwrap();
+        assert_eq!(told.select(rows.into(), key, &mut scratch).unwrap().index, Some(row));
+        for policy in [&mut policy, &mut told] {
+            policy.update(rows.get(row), rows.get(row)[0].max(0.0)).unwrap();
+        }
     }
     let said = policy.explain(&arms[..dim]).unwrap();
     assert!(said.why.starts_with("in 1000 dimensions networks have too many unknowns; its evidence "), "{said:?}");
     assert!(said.warning.is_none(), "{said:?}");
+    let warned = "3 neurons were told in 1000 dimensions, too many unknowns for a fit: it acts as if untold";
+    assert_eq!(told.explain(&arms[..dim]).unwrap().warning.as_deref(), Some(warned));
 }

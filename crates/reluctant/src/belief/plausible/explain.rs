@@ -100,6 +100,12 @@ impl PlausibleNetworks {
         if let Some(reward) = self.line.only_reward(self.seen()).filter(|_| self.seen() >= ENOUGH_TO_DOUBT) {
             return Some(all_alike(self.seen(), reward));
         }
+        if self.in_vain > 0 {
+            let told =
+                if self.in_vain == 1 { "1 neuron was".to_owned() } else { format!("{} neurons were", self.in_vain) };
+            let dim = self.history.dim();
+            return Some(format!("{told} told in {dim} dimensions, too many unknowns for a fit: it acts as if untold"));
+        }
         if !self.has_networks() || self.seen() < ENOUGH_TO_DOUBT {
             return None;
         }

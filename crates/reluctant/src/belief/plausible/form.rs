@@ -80,6 +80,11 @@ impl Form {
         self.neurons > 0 || FEWEST_NEURONS * self.most_freedom() <= MOST_UNKNOWNS
     }
 
+    /// Whether a matrix of the unknowns can be kept, with one neuron more than the most considered.
+    pub(super) fn is_feasible(&self) -> bool {
+        (self.sizes().1 + 1) * self.dim <= MAX_FEATURES
+    }
+
     /// Whether some rounds are checks. Networks of any signs and lengths of which nothing is told need none, nor where
     /// they are among others: where nothing was tried they expect so many different things that their spread leads
     /// there by itself.

@@ -34,7 +34,7 @@
 //!    them are networks of ones, the others have any signs and lengths, and evidence decides between them, too. σ is a
 //!    first guess, that of the Gaussian process as soon as it has found one, corrected by the residuals. In many
 //!    dimensions networks have too many unknowns to be fitted in every round: beyond a limit there are none unless
-//!    they are told.
+//!    they are told, and beyond another one telling does not help.
 //! 3. **A Gaussian process** ([`infinite`]), if the number of neurons is not given: networks of infinitely many neurons
 //!    and other kernels, by evidence. It is believed when its evidence exceeds that of the best network by enough; in
 //!    the first rounds unless that of the network exceeds its own by enough.
@@ -70,7 +70,6 @@ use serde::{Deserialize, Serialize};
 use super::{Belief, check_features, restore_if, state};
 use crate::error::{Error, Result};
 use crate::kernels::network_values;
-use crate::limits::MAX_FEATURES;
 use crate::offer::Rows;
 use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, Stream};
@@ -88,7 +87,8 @@ pub(crate) use predictions::Width;
 /// What [`PlausibleNetworks`] may be told. Nothing need be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlausibleOptions {
-    /// The number of neurons; 0: chosen by evidence, with a line and a Gaussian process beside the networks.
+    /// The number of neurons; 0: chosen by evidence, with a line and a Gaussian process beside the networks, as it is,
+    /// too, where networks with as many have too many unknowns to be fitted.
     pub neurons: usize,
     /// Whether neurons have any length and sign; otherwise they are of unit length and are added. If that is not said
     /// evidence decides, unless the number of neurons is told: then it is the paper's network.
@@ -125,24 +125,11 @@ impl PlausibleOptions {
         if let Some(sigma) = self.sigma.filter(|sigma| !sigma.is_finite() || *sigma < 0.0) {
             return Err(Error::out_of_range("sigma", sigma, "a number at least 0"));
         }
-        let shape = match self.free_signs {
-            None if self.neurons == 0 => None,
-            Some(true) => Some(Shape::Signed),
-            _ => Some(Shape::Unit),
-        };
-        let form = Form { dim, neurons: self.neurons, shape };
-        if self.neurons > 0 {
-            let unknowns = form.sizes().1 + 1;
-            if unknowns * dim > MAX_FEATURES {
-                let (most, neurons) = (MAX_FEATURES / unknowns, self.neurons);
-                let told = if neurons == 1 { "1 neuron is".to_owned() } else { format!("{neurons} neurons are") };
-                let allowed = format!("at most {most} if {told} told; \"auto\" takes up to {}", MAX_FEATURES - 1);
-                return Err(Error::out_of_range("dim", dim, allowed));
-            }
-        } else {
-            check_features(dim + 1, "dim + 1")?;
-        }
-        Ok(form)
+        check_features(dim + 1, "dim + 1")?;
+        let shape = self.free_signs.map(|free| if free { Shape::Signed } else { Shape::Unit });
+        let untold = Form { dim, neurons: 0, shape };
+        let told = Form { neurons: self.neurons, shape: shape.or(Some(Shape::Unit)), ..untold };
+        Ok(if self.neurons > 0 && told.is_feasible() { told } else { untold })
     }
 }
 
@@ -159,6 +146,9 @@ pub struct PlausibleNetworks {
     infinite: Option<Infinite>,
     /// How often the networks went on after a pause.
     woken: u64,
+    /// A number of neurons that was told in vain, else 0: such networks have too many unknowns.
+    #[serde(default)]
+    in_vain: usize,
 }
 
 /// A step of the ladder: the model that is believed.
@@ -180,8 +170,9 @@ impl PlausibleNetworks {
             history: History::new(dim, crowd, options.budget, key),
             ensemble: Ensemble::new(form, crowd, options.sigma, &mut stream),
             line: Line::new(dim),
-            infinite: (options.neurons == 0).then(|| Infinite::new(dim)),
+            infinite: (form.neurons == 0).then(|| Infinite::new(dim)),
             woken: 0,
+            in_vain: options.neurons - form.neurons,
         })
     }
 
@@ -203,6 +194,7 @@ impl PlausibleNetworks {
             && self.ensemble.is_consistent(dim)
             && self.line.is_consistent(dim)
             && self.infinite.is_some() != self.is_told()
+            && (self.in_vain == 0 || !self.is_told())
             && self.infinite.as_ref().is_none_or(|infinite| infinite.is_consistent(dim))
     }
 
@@ -254,7 +246,7 @@ impl PlausibleNetworks {
         self.line.advantage < -REFUTED
     }
 
-    /// Whether the number of neurons was told.
+    /// Whether the number of neurons was told, and not in vain.
     pub(crate) fn is_told(&self) -> bool {
         self.ensemble.form.neurons > 0
     }
