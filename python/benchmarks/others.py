@@ -2,6 +2,7 @@
 
     pip install reluctant scipy contextualbandits vowpalwabbit calvera
     python python/benchmarks/others.py [ROUNDS] [SHUFFLES]
+    python python/benchmarks/others.py 10000 --quick --tables MAGIC Mushroom Shuttle Adult optdigits
 
 The tables and shuffles are those of experiments/real/defaults.toml; numbers are standardised by the rows that came
 before, for everybody. Vowpal Wabbit's learning rate is chosen on a shuffle of its own. calvera trains as its examples
@@ -55,12 +56,14 @@ class Forests:
     def select(self, context: Array, actions: list[str]) -> int:
         self.actions = list(actions)
         if self.policy is None:
-            return int(self.rng.integers(len(actions)))
-        return int(self.policy.predict(context.reshape(1, -1))[0])
+            self.drawn = int(self.rng.integers(len(actions)))
+        else:
+            self.drawn = int(self.policy.predict(context.reshape(1, -1))[0])
+        return self.drawn
 
     def update(self, choice: Choice, reward: float) -> None:
         self.rows.append(np.array(choice.action))
-        self.chosen.append(choice.index)
+        self.chosen.append(self.drawn)
         self.rewards.append(reward)
         if len(self.rows) >= self.next:
             self.next = int(1.25 * len(self.rows))
@@ -232,7 +235,11 @@ def best_rate(environment: dict[str, Any], rounds: int, seed: int) -> type:
     return kinds[int(found["mean"].to_numpy().argmin())]
 
 
-def contenders(environment: dict[str, Any], rounds: int, seed: int) -> list[Any]:
+QUICK = (Forests, VowpalWabbit)
+"""What plays a whole table in minutes. The others' networks take a second for two to thirty rounds."""
+
+
+def contenders(environment: dict[str, Any], rounds: int, seed: int, quick: bool) -> list[Any]:
     own: list[Any] = ["plausible", "neural-linucb", "neural-ucb", "neural-ts"]
     others: list[tuple[str, Callable[[], type]]] = [
         ("contextualbandits, forests", lambda: Forests),
@@ -243,6 +250,8 @@ def contenders(environment: dict[str, Any], rounds: int, seed: int) -> list[Any]
     ]
     kinds = (Forests, VowpalWabbit, Calvera, Authors, AuthorsThompson)
     for (label, make), kind in zip(others, kinds, strict=True):
+        if quick and kind not in QUICK:
+            continue
         if importlib.util.find_spec(kind.needs) is None:
             print(f"{label}: left out, as {kind.needs} is not installed")
         else:
@@ -255,6 +264,7 @@ def main() -> None:
     parser.add_argument("rounds", type=int, nargs="?", default=500)
     parser.add_argument("shuffles", type=int, nargs="?", default=3)
     parser.add_argument("--tables", nargs="*", default=["MAGIC", "Shuttle"], help="labels in defaults.toml")
+    parser.add_argument("--quick", action="store_true", help="leave out other people's networks")
     told = parser.parse_args()
     spec = tomllib.loads(SPEC.read_text())
     known = [table["label"] for table in spec["environment"]]
@@ -265,9 +275,10 @@ def main() -> None:
             continue
         environment = {name: value for name, value in table.items() if name != "rounds"}
         environment |= {"file": str(SPEC.parent / table["file"]), "numbers": "standard"}
-        policies = contenders(environment, told.rounds, spec["seed"])
-        print(f"{table['label']}, {told.rounds} rounds, {told.shuffles} shuffles")
-        for row in summary(environment, policies, told.rounds, told.shuffles, spec["seed"]).itertuples():
+        rounds = min(told.rounds, table.get("rounds", spec["rounds"]))
+        policies = contenders(environment, rounds, spec["seed"], told.quick)
+        print(f"{table['label']}, {rounds} rounds, {told.shuffles} shuffles")
+        for row in summary(environment, policies, rounds, told.shuffles, spec["seed"]).itertuples():
             interval = f" ({row.lo95:.1f} to {row.hi95:.1f})" if told.shuffles > 1 else ""
             cost = row.microseconds_per_round / 1000
             print(f"  {row.policy}: {row.mean:.1f}{interval}, {cost:.3f} ms a round", flush=True)
