@@ -97,7 +97,7 @@ pub mod theory;
 
 /// What results depend on besides settings and keys: counted up whenever published bits change. The
 /// lab does not mix results of two.
-pub const BEHAVIOUR: u32 = 11;
+pub const BEHAVIOUR: u32 = 12;
 
 pub use action::Action;
 pub use activation::Activation;

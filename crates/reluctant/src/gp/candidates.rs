@@ -11,13 +11,15 @@ const FEWER_LENGTHS: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
 const BIASES: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
 
 /// The wide networks that are tried among others.
-const WIDE: [Wide; 6] = [
+const WIDE: [Wide; 8] = [
     Wide { of: Units::Relu, depth: 1, bias: false },
     Wide { of: Units::Relu, depth: 1, bias: true },
     Wide { of: Units::Relu, depth: 2, bias: true },
     Wide { of: Units::Relu, depth: 3, bias: true },
     Wide { of: Units::Tangent, depth: 1, bias: true },
     Wide { of: Units::Tangent, depth: 2, bias: true },
+    Wide { of: Units::Tangent, depth: 3, bias: true },
+    Wide { of: Units::Gate, depth: 1, bias: true },
 ];
 
 /// A kernel but for its variance: its shape, and its length-scale in units that the points give.

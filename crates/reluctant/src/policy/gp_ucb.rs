@@ -7,9 +7,9 @@
 //! `budget` points are kept, but no observation is forgotten: what the points do not express is projected onto them.
 //! The mean reward before any observation is zero.
 //!
-//! `kernel = "auto"` compares 33 kernels (`gp/candidates.rs`): those of wide ReLU networks with one to three hidden
-//! layers, tangent kernels with one and two, RBF and Matérn's with ν = 3/2 and 5/2, each at four length-scales, and the
-//! ReLU network without biases. `relu-gate` and a tangent kernel of depth 3 must be asked for.
+//! `kernel = "auto"` compares 41 kernels (`gp/candidates.rs`): those of wide ReLU networks and tangent kernels with one
+//! to three hidden layers, a gate kernel with one, RBF and Matérn's with ν = 3/2 and 5/2, each at four length-scales,
+//! and the ReLU network without biases.
 
 use serde::{Deserialize, Serialize};
 

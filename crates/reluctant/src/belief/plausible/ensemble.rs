@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::constants::{
     COLD_STEPS, EXACT, FOUND_WORTH, GUESS_WORTH, LEAST_SIGMA, NEGLIGIBLE, NOISE_WORTH, PARALLEL, PREDICTED_UNTIL,
-    SIZE_DOUBT,
+    SIZE_DOUBT, UNTOLD_CONVINCING,
 };
 use super::draws::Sampler;
 use super::form::{Form, Shape, coordinate_spread, pairing};
@@ -199,6 +199,14 @@ impl Ensemble {
     /// The cost of the best network; nothing if there is none.
     pub(super) fn cost_of_best(&self, n: f64) -> f64 {
         let costs = self.members.iter().map(|member| self.cost_of((member.loss, self.price(member)), n));
+        if self.members.is_empty() { 0.0 } else { costs.fold(f64::MAX, f64::min) }
+    }
+
+    /// The same, if networks of any signs and lengths that nobody told of must convince.
+    pub(super) fn cost_of_convincing(&self, n: f64) -> f64 {
+        let untold = |member: &Member| self.form.shape.is_none() && member.shape == Shape::Signed;
+        let cost = |member: &Member| self.cost_of((member.loss, self.price(member)), n);
+        let costs = self.members.iter().map(|m| if untold(m) { cost(m) + UNTOLD_CONVINCING } else { cost(m) });
         if self.members.is_empty() { 0.0 } else { costs.fold(f64::MAX, f64::min) }
     }
 

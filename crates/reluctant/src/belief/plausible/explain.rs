@@ -2,7 +2,7 @@
 //!
 //! Differences of evidence are given in natural logarithms: by 1 means that what was seen is e times as likely.
 
-use super::constants::{ENOUGH_TO_DOUBT, LINE_CONVINCING};
+use super::constants::{CONVINCED_AT, ENOUGH_TO_DOUBT, LINE_CONVINCING};
 use super::infinite::Infinite;
 use super::line::Line;
 use super::{PlausibleNetworks, Step};
@@ -50,7 +50,7 @@ impl PlausibleNetworks {
         if self.seen() == 0 {
             return "nothing was seen yet, and it doubts everything".to_owned();
         }
-        let beside_line = compared(log(infinite.advantage - self.line.advantage), "that of a linear function");
+        let beside_line = compared(log(infinite.over_line), "that of a linear function");
         if !self.has_networks() {
             let dim = self.history.dim();
             return format!(
@@ -62,8 +62,14 @@ impl PlausibleNetworks {
         let ahead = log(infinite.advantage);
         let beside_networks = compared(ahead, "that of the best network");
         if infinite.leads(self.seen() as f64) {
-            let early = if ahead > 0.0 { "" } else { ", which is not enough to believe a network in the first rounds" };
-            return format!("its evidence {beside_networks}{early}");
+            let but = match ahead {
+                _ if ahead > 0.0 => "",
+                _ if self.seen() < CONVINCED_AT as u64 => {
+                    ", which is not enough to believe a network in the first rounds"
+                }
+                _ => ", which is not enough to believe a network of any signs and lengths",
+            };
+            return format!("its evidence {beside_networks}{but}");
         }
         let (networks, linear) = self.line.errors();
         let line = if self.line.acts {
@@ -85,7 +91,7 @@ impl PlausibleNetworks {
         let Some(infinite) = &self.infinite else {
             return if line.acts { errors } else { format!("its evidence {beside_networks}") };
         };
-        let over = compared(log(line.advantage - infinite.advantage), "that of a Gaussian process");
+        let over = compared(-log(infinite.over_line), "that of a Gaussian process");
         if !self.has_networks() {
             format!("in {} dimensions networks have too many unknowns; its evidence {over}", self.history.dim())
         } else if line.advantage > 0.0 {

@@ -37,7 +37,8 @@
 //!    they are told, and beyond another one telling does not help.
 //! 3. **A Gaussian process** ([`infinite`]), if the number of neurons is not given: networks of infinitely many neurons
 //!    and other kernels, by evidence. It is believed when its evidence exceeds that of the best network by enough; in
-//!    the first rounds unless that of the network exceeds its own by enough.
+//!    the first rounds unless that of the network exceeds its own by enough. Networks of any signs and lengths know
+//!    less doubt than it: if nobody told of them, they must exceed it by far.
 //!
 //! What was seen is kept, condensed when it is too much ([`history`], [`condense`]). Every number that was chosen, not
 //! derived, stands in [`constants`].
@@ -75,12 +76,12 @@ use crate::relu::{MAX_NEURONS, ReluNet};
 use crate::rng::{Key, Purpose, Stream};
 use crate::scratch::Scratch;
 use checks::is_check;
+use constants::REFUTED;
 pub(crate) use constants::{BUDGETS, CHECKED_FROM, MOST_NETWORKS};
-use constants::{LINE_CONVINCING, REFUTED};
 use ensemble::Ensemble;
 use form::{Form, Shape};
 use history::History;
-use infinite::Infinite;
+pub(crate) use infinite::Infinite;
 use line::Line;
 pub(crate) use predictions::Width;
 
@@ -225,8 +226,11 @@ impl PlausibleNetworks {
             // Who tells the number of neurons has told that there are neurons, and these must be refuted.
             None if line.acts || line.advantage > REFUTED => Step::Line(line),
             Some(infinite) if infinite.leads(self.seen() as f64) || acts || self.ensemble.members.is_empty() => {
-                let convincing = line.advantage > infinite.advantage + LINE_CONVINCING;
-                if convincing { Step::Line(line) } else { Step::Infinite(infinite) }
+                if infinite.yields_to_line() {
+                    Step::Line(line)
+                } else {
+                    Step::Infinite(infinite)
+                }
             }
             _ => Step::Networks,
         }
@@ -382,10 +386,14 @@ impl PlausibleNetworks {
         if whole || self.ensemble.members.is_empty() {
             let seen = self.seen() as f64;
             let networks = self.ensemble.cost_of_best(seen);
-            self.line.advantage = networks - self.ensemble.cost_of(self.line.evidence(), seen);
+            let line = self.ensemble.cost_of(self.line.evidence(), seen);
+            self.line.advantage = networks - line;
             if let Some(infinite) = &mut self.infinite {
                 let (evidence, noise) = (infinite.belief.evidence(), infinite.belief.noise());
-                infinite.advantage = networks - self.ensemble.cost_with_noise(evidence, noise, seen);
+                let process = self.ensemble.cost_with_noise(evidence, noise, seen);
+                infinite.advantage = networks - process;
+                infinite.lead = self.ensemble.cost_of_convincing(seen) - process;
+                infinite.over_line = line - process;
             }
         }
     }

@@ -8,8 +8,7 @@
 //! 1/n, so their cost grows like log T.
 //!
 //! Networks of any signs and lengths need no checks if nothing is told: where nothing was tried they differ so much
-//! that the spread leads there by itself. They also act soon enough where a Gaussian process is sure of what it has not
-//! seen; where there are too many dimensions for networks the process has a larger width instead.
+//! that the spread leads there by itself.
 //!
 //! One mistake survives that: an early observation that noise has put far off, in a region where no arm is chosen
 //! again, makes all networks sure of the wrong thing, and then one of them is frozen. So in the frozen stage there are
@@ -17,11 +16,9 @@
 //! One that fails melts the frozen network.
 
 use super::Plausible;
-use super::constants::{
-    FIRST_SHARE, LINE_WIDTH, LONE_PROCESS_WIDTH, PROBE_WIDTH, PROBED_FROM, PROCESS_WIDTH, UNTOLD_SHARE,
-};
+use super::constants::{FIRST_SHARE, LINE_WIDTH, PROBE_WIDTH, PROBED_FROM, PROCESS_WIDTH, UNTOLD_SHARE};
 use crate::belief::Belief;
-use crate::belief::plausible::{CHECKED_FROM, Step, Width};
+use crate::belief::plausible::{CHECKED_FROM, Infinite, Step, Width};
 use crate::offer::Rows;
 use crate::scratch::Scratch;
 
@@ -49,24 +46,31 @@ impl Plausible {
         match self.belief.step() {
             Step::Networks => self.score_by_networks(rows, true, scratch),
             Step::Line(line) => line.score(rows, LINE_WIDTH, &mut scratch.scores),
-            Step::Infinite(infinite) => {
-                let width = if self.belief.has_networks() { PROCESS_WIDTH } else { LONE_PROCESS_WIDTH };
-                infinite.belief.predict(rows, width, scratch);
-            }
+            Step::Infinite(infinite) => infinite.belief.predict(rows, self.process_width(infinite), scratch),
         }
     }
 
     fn width(&self) -> Width {
-        let seen = self.belief.seen();
         if self.probes() {
             return Width::Spread(PROBE_WIDTH);
         }
-        if self.belief.is_check(seen) && !self.config.sampling {
+        if self.belief.is_check(self.belief.seen()) && !self.config.sampling {
             return Width::Hope;
         }
         let later = if self.belief.has_checks() { 1.0 } else { UNTOLD_SHARE };
-        let share = if seen < CHECKED_FROM { FIRST_SHARE } else { later };
+        let share = if self.is_early() { FIRST_SHARE } else { later };
         Width::Spread(share * self.config.optimism)
+    }
+
+    /// At first the process may be wide because it knows no offset, which a line does.
+    fn process_width(&self, process: &Infinite) -> f64 {
+        let share = if self.is_early() && process.is_behind_line() { FIRST_SHARE } else { 1.0 };
+        share * PROCESS_WIDTH
+    }
+
+    /// Whether there are no checks yet, wherever there are any.
+    fn is_early(&self) -> bool {
+        self.belief.seen() < CHECKED_FROM
     }
 
     /// Whether an arm may now be as good as the line says. Not after that is refuted, and if the number of neurons was
