@@ -11,16 +11,18 @@ const FEWER_LENGTHS: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
 const BIASES: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
 
 /// The wide networks that are tried among others.
-const WIDE: [Wide; 8] = [
+const WIDE: [Wide; 6] = [
     Wide { of: Units::Relu, depth: 1, bias: false },
     Wide { of: Units::Relu, depth: 1, bias: true },
     Wide { of: Units::Relu, depth: 2, bias: true },
     Wide { of: Units::Relu, depth: 3, bias: true },
     Wide { of: Units::Tangent, depth: 1, bias: true },
     Wide { of: Units::Tangent, depth: 2, bias: true },
-    Wide { of: Units::Tangent, depth: 3, bias: true },
-    Wide { of: Units::Gate, depth: 1, bias: true },
 ];
+
+/// Those that were added later. They come last, because saved states know candidates by their numbers.
+const LATER: [Wide; 2] =
+    [Wide { of: Units::Tangent, depth: 3, bias: true }, Wide { of: Units::Gate, depth: 1, bias: true }];
 
 /// A kernel but for its variance: its shape, and its length-scale in units that the points give.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,9 +41,10 @@ impl Candidate {
             _ => of(shape, &LENGTHS),
         };
         let Some(shape) = shape else {
-            let stationary = [Shape::Rbf, Shape::Matern32, Shape::Matern52];
+            let stationary = [Shape::Rbf, Shape::Matern32, Shape::Matern52].into_iter();
             let wide = WIDE.map(Shape::Wide).into_iter().flat_map(one);
-            return wide.chain(stationary.into_iter().flat_map(|shape| of(shape, &FEWER_LENGTHS))).collect();
+            let later = LATER.map(Shape::Wide).into_iter().flat_map(one);
+            return wide.chain(stationary.flat_map(|shape| of(shape, &FEWER_LENGTHS))).chain(later).collect();
         };
         one(shape)
     }
@@ -71,4 +74,18 @@ pub(crate) fn most_doubtful(found: &[Explained], leeway: f64, doubt: impl Fn(&Ex
     let near = found.iter().filter(|one| one.evidence >= best - leeway);
     near.copied()
         .max_by(|a, b| (doubt(a), a.evidence).partial_cmp(&(doubt(b), b.evidence)).unwrap_or(std::cmp::Ordering::Equal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_added_later_comes_last() {
+        let all = Candidate::all(None);
+        let (known, later) = all.split_at(33);
+        let is_later = |candidate: &Candidate| LATER.map(Shape::Wide).contains(&candidate.shape);
+        assert_eq!((known.len(), later.len()), (33, 8));
+        assert!(later.iter().all(is_later) && !known.iter().any(is_later));
+    }
 }
